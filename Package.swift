@@ -43,11 +43,13 @@ let package = Package(
     ],
     targets: [
         // Shared: the nouns, and the conversation.
+        .target(name: "TidemarkLock", path: "Shared/Lock"),
         .target(name: "TidemarkModel", path: "Shared/Model", exclude: ["Merge/RESTORING.md"]),
         .target(name: "TidemarkWire", dependencies: ["TidemarkModel"], path: "Shared/Wire"),
         .target(
             name: "TidemarkSQLite",
             dependencies: [
+                "TidemarkLock",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ], path: "Shared/SQLite"),
@@ -56,7 +58,7 @@ let package = Package(
         .target(
             name: "TidemarkEdge",
             dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
+                "TidemarkLock", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -69,7 +71,7 @@ let package = Package(
         .target(
             name: "TidemarkIdentity",
             dependencies: [
-                "TidemarkModel",
+                "TidemarkLock", "TidemarkModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -84,14 +86,15 @@ let package = Package(
         .target(
             name: "TidemarkTelemetry",
             dependencies: [
-                .product(name: "CoreMetrics", package: "swift-metrics"),
+                "TidemarkLock", .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/Telemetry", exclude: ["TELEMETRY.md"]),
         .target(
             name: "TidemarkAPI",
             dependencies: [
-                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkNode",
+                "TidemarkLock", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
+                "TidemarkNode",
                 "TidemarkEdge", "TidemarkIdentity", "TidemarkOperations", "TidemarkTelemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -103,7 +106,8 @@ let package = Package(
         .target(
             name: "TidemarkNode",
             dependencies: [
-                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkEdge",
+                "TidemarkLock", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
+                "TidemarkEdge",
                 "TidemarkTelemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -120,13 +124,13 @@ let package = Package(
         .target(
             name: "TidemarkSequencer",
             dependencies: [
-                "TidemarkModel", "TidemarkWire", "TidemarkStore",
+                "TidemarkLock", "TidemarkModel", "TidemarkWire", "TidemarkStore",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/Sequencer", exclude: ["AHEAD.md"]),
         .target(
-            name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store",
+            name: "TidemarkStore", dependencies: ["TidemarkLock", "TidemarkModel"], path: "Server/Store",
             exclude: [
                 "COMPACTION.md", "ERASURE.md", "LINEAGE.md", "SCHEMAS.md", "Generations/GENERATIONS.md",
             ]),
@@ -138,20 +142,20 @@ let package = Package(
         .target(
             name: "TidemarkEmbeddedStore",
             dependencies: [
-                "TidemarkModel", "TidemarkSQLite", "TidemarkStore",
+                "TidemarkLock", "TidemarkModel", "TidemarkSQLite", "TidemarkStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ], path: "Server/EmbeddedStore", exclude: ["FILING.md"]),
         .target(
             name: "TidemarkPostgresStore",
             dependencies: [
-                "TidemarkModel", "TidemarkStore", "TidemarkPostgres",
+                "TidemarkLock", "TidemarkModel", "TidemarkStore", "TidemarkPostgres",
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Server/PostgresStore", exclude: ["PLACES.md"]),
         .target(
             name: "TidemarkPostgres",
             dependencies: [
-                "CPostgres", .product(name: "DequeModule", package: "swift-collections"),
+                "TidemarkLock", "CPostgres", .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Server/Postgres"),
         .systemLibrary(name: "CPostgres", path: "Server/CPostgres", providers: [.apt(["libpq-dev"])]),
@@ -160,7 +164,7 @@ let package = Package(
         .target(
             name: "TidemarkAssembly",
             dependencies: [
-                "TidemarkModel", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
+                "TidemarkLock", "TidemarkModel", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
                 "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations",
                 "TidemarkTelemetry", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
                 "TidemarkChatSchema",
@@ -186,7 +190,7 @@ let package = Package(
         .executableTarget(
             name: "TidemarkDaemon",
             dependencies: [
-                "TidemarkModel", "TidemarkStore", "TidemarkIdentity", "TidemarkAssembly",
+                "TidemarkLock", "TidemarkModel", "TidemarkStore", "TidemarkIdentity", "TidemarkAssembly",
                 "TidemarkCommandLine", "TidemarkChatSchema", "TidemarkOperations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -201,7 +205,7 @@ let package = Package(
         .target(
             name: "Tidemark",
             dependencies: [
-                "TidemarkExtension", "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
+                "TidemarkLock", "TidemarkExtension", "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -215,7 +219,7 @@ let package = Package(
         .target(
             name: "TidemarkNIOTransport",
             dependencies: [
-                "Tidemark",
+                "TidemarkLock", "Tidemark",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -229,7 +233,7 @@ let package = Package(
         .target(
             name: "TidemarkChat",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkChatSchema",
+                "TidemarkLock", "Tidemark", "TidemarkModel", "TidemarkChatSchema",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ],
             path: "ClientSDK/Chat", exclude: ["README.md"]),
@@ -242,7 +246,8 @@ let package = Package(
         .target(
             name: "TidemarkTestKit",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
+                "TidemarkLock", "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer",
+                "TidemarkHub",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -252,7 +257,8 @@ let package = Package(
         .executableTarget(
             name: "TidemarkTerminal",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkPostgres", "TidemarkEdge",
+                "TidemarkLock", "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkPostgres",
+                "TidemarkEdge",
                 "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkNIOTransport", "TidemarkChat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
@@ -295,7 +301,7 @@ let package = Package(
         .testTarget(
             name: "StoreContractTests",
             dependencies: [
-                "TidemarkModel", "TidemarkWire", "TidemarkSQLite", "TidemarkStore", "TidemarkSequencer",
+                "TidemarkLock", "TidemarkModel", "TidemarkWire", "TidemarkSQLite", "TidemarkStore", "TidemarkSequencer",
                 "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres", "TidemarkOperations",
                 "TidemarkAssembly",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -309,7 +315,7 @@ let package = Package(
         .testTarget(
             name: "EdgeTests",
             dependencies: [
-                "TidemarkEdge",
+                "TidemarkLock", "TidemarkEdge",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -322,7 +328,7 @@ let package = Package(
         .testTarget(
             name: "IdentityTests",
             dependencies: [
-                "TidemarkIdentity", "TidemarkModel",
+                "TidemarkLock", "TidemarkIdentity", "TidemarkModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -334,7 +340,7 @@ let package = Package(
         .testTarget(
             name: "NIOTransportTests",
             dependencies: [
-                "Tidemark", "TidemarkEdge", "TidemarkNIOTransport",
+                "TidemarkLock", "Tidemark", "TidemarkEdge", "TidemarkNIOTransport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -350,7 +356,7 @@ let package = Package(
         .testTarget(
             name: "SDKTests",
             dependencies: [
-                "Tidemark", "TidemarkExtension", "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
+                "TidemarkLock", "Tidemark", "TidemarkExtension", "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -358,7 +364,8 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkAPI",
+                "TidemarkLock", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
+                "TidemarkAPI",
                 "TidemarkIdentity", "TidemarkNode", "TidemarkAssembly", "TidemarkOperations", "TidemarkDaemon",
                 "TidemarkEdge", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkTelemetry",
                 "TidemarkNIOTransport", "TidemarkPostgres",
@@ -379,7 +386,8 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Tidemark", "TidemarkExtension", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer",
+                "TidemarkLock", "Tidemark", "TidemarkExtension", "TidemarkModel", "TidemarkWire", "TidemarkStore",
+                "TidemarkSequencer",
                 "TidemarkHub",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -396,7 +404,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "StormWriter", "SpoolWriter", "ChatExample", "RepairShopExample",
+                "TidemarkLock", "StormWriter", "SpoolWriter", "ChatExample", "RepairShopExample",
                 "Tidemark", "TidemarkExtension", "TidemarkModel", "TidemarkWire", "TidemarkChat",
                 "TidemarkNIOTransport", "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkDaemon",
                 "TidemarkTerminal",
@@ -410,7 +418,7 @@ let package = Package(
         .testTarget(
             name: "ChatTests",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkAssembly",
+                "TidemarkLock", "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkAssembly",
                 "TidemarkCommandLine", "TidemarkTerminal", "TidemarkNIOTransport", "TidemarkStore", "TidemarkTestKit",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -432,13 +440,17 @@ let package = Package(
         .testTarget(
             name: "TestKitTests",
             dependencies: [
-                "TaskBoardModel", "Tidemark", "TidemarkModel", "TidemarkHub", "TidemarkChat", "TidemarkRepairShop",
+                "TidemarkLock", "TaskBoardModel", "Tidemark", "TidemarkModel", "TidemarkHub", "TidemarkChat",
+                "TidemarkRepairShop",
                 "TidemarkTestKit",
             ],
             path: "Tests/TestKitTests"),
         .testTarget(
             name: "GuideTests",
-            dependencies: ["Tidemark", "TidemarkExtension", "TidemarkChat", "TidemarkNIOTransport", "TidemarkTestKit"],
+            dependencies: [
+                "TidemarkLock", "Tidemark", "TidemarkExtension", "TidemarkChat", "TidemarkNIOTransport",
+                "TidemarkTestKit",
+            ],
             path: "Tests/GuideTests", exclude: ["printed.schema.json"]),
         .testTarget(name: "TidyTests", path: "Tests/Tidy"),
     ],

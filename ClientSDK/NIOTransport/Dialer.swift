@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
-import Synchronization
+import TidemarkLock
 
 /// Opens TCP connections, with TLS where asked.
 struct Dialer {
@@ -95,7 +95,7 @@ private final class DialAttempt: Sendable {
         var isCancelled = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     func began(_ channel: any Channel) {
         let isCancelled = state.withLock { state in

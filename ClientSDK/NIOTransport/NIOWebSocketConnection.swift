@@ -1,6 +1,6 @@
 import NIOCore
 import NIOWebSocket
-import Synchronization
+import TidemarkLock
 
 /// An open WebSocket to a Tidemark server. Any task may send and close; one at a time may receive.
 ///
@@ -8,7 +8,7 @@ import Synchronization
 package final class NIOWebSocketConnection: Sendable {
     private let channel: any Channel
     private let handler: NIOLoopBound<ClientSocketHandler>
-    private let lastReceive = Atomic<UInt64>(0)
+    private let lastReceive = Lock<UInt64>(0)
 
     init(channel: any Channel, handler: NIOLoopBound<ClientSocketHandler>) {
         self.channel = channel
@@ -40,7 +40,7 @@ package final class NIOWebSocketConnection: Sendable {
     package func receiveWaiting() async throws -> [[UInt8]] { try await receive(atMost: .max) }
 
     private func receive(atMost most: Int) async throws -> [[UInt8]] {
-        let id = lastReceive.wrappingAdd(1, ordering: .relaxed).newValue
+        let id = lastReceive.add(1)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 channel.eventLoop.execute { [handler] in handler.value.take(id, atMost: most, continuation) }

@@ -1,9 +1,9 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 
 /// Refuses every commit as SQLite does when there is no space left.
 final class FullDisk: TransactionObserver, Sendable {
-    private let state = Mutex(false)
+    private let state = Lock(false)
 
     var isFull: Bool { state.withLock { $0 } }
 

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import Logging
-import Synchronization
 public import Tidemark
+import TidemarkLock
 import TidemarkModel
 
 /// One device of one account: a store, its engine, and a way to the kit's server.
@@ -21,10 +21,10 @@ public final class TestClient: Sendable {
     private let folder: URL?
     private let cache: CachePolicy
     private unowned let kit: TestKit
-    private let process: Mutex<Process>
+    private let process: Lock<Process>
     private let disk = FullDisk()
     /// Stores that listen to what the system says of the network, and what that is.
-    private let paths = Mutex<(listeners: [AsyncStream<NetworkPath>.Continuation], kind: NetworkKind?)>(([], nil))
+    private let paths = Lock<(listeners: [AsyncStream<NetworkPath>.Continuation], kind: NetworkKind?)>(([], nil))
 
     init(
         _ account: UserID, number: Int, folder: URL?, kit: TestKit, dice: Dice, schema: Schema, cache: CachePolicy
@@ -34,7 +34,7 @@ public final class TestClient: Sendable {
         self.folder = folder
         self.cache = cache
         self.kit = kit
-        process = Mutex(Process(dice: dice, schema: schema))
+        process = Lock(Process(dice: dice, schema: schema))
     }
 
     /// The store of the process that runs, or ran last. After `relaunch()` it is another one.

@@ -1,6 +1,6 @@
 public import Foundation
-import Synchronization
 public import Tidemark
+import TidemarkLock
 import TidemarkModel
 
 /// A server and any number of clients in one process, in virtual time, with faults by name: for tests of apps.
@@ -27,8 +27,8 @@ public final class TestKit: Sendable {
     let timeline: Timeline
     let executor = KitExecutor()
     let loopback: Loopback
-    private let dice: Mutex<Dice>
-    private let members = Mutex<[TestClient]>([])
+    private let dice: Lock<Dice>
+    private let members = Lock<[TestClient]>([])
 
     /// - Parameter seed: of all chance in the kit: ids, and the jitter between attempts.
     public init(schema: Schema, seed: UInt64 = 1, limits: TestKitLimits = TestKitLimits()) throws {
@@ -36,7 +36,7 @@ public final class TestKit: Sendable {
         self.limits = limits
         timeline = Timeline(now: Self.beginning)
         clock = VirtualClock(timeline)
-        dice = Mutex(Dice(seed: seed))
+        dice = Lock(Dice(seed: seed))
         loopback = Loopback(timeline, ServerMachines(schema: schema))
         loopback.tick()
     }

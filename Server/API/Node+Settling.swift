@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkNode
 import TidemarkSequencer
@@ -18,11 +18,11 @@ extension Node {
 
 /// Collects the outcomes of a push's pieces, which may come on any thread.
 private final class PendingOutcomes: Sendable {
-    private let outcomes: Mutex<[PushOutcome?]>
+    private let outcomes: Lock<[PushOutcome?]>
     private let finish: @Sendable (PushOutcome) -> Void
 
     init(count: Int, finish: @escaping @Sendable (PushOutcome) -> Void) {
-        outcomes = Mutex(Array(repeating: nil, count: count))
+        outcomes = Lock(Array(repeating: nil, count: count))
         self.finish = finish
     }
 

@@ -1,9 +1,9 @@
-import Synchronization
+import TidemarkLock
 
 /// How many pulls wait for something to happen. Any thread.
 final class PollCount: Sendable {
     private let max: Int
-    private let count = Mutex(0)
+    private let count = Lock(0)
 
     init(max: Int) { self.max = max }
 

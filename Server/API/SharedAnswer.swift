@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// One answer for all who ask within a while: however many ask, the question is put a few times a second, and once at a
@@ -18,7 +18,7 @@ final class SharedAnswer<Answer: Sendable>: Sendable {
     }
 
     private let lifetime: Int64
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameter lifetime: milliseconds for which an answer is given again.
     init(lifetime: Int64) { self.lifetime = lifetime }

@@ -2,8 +2,8 @@ import Foundation
 import Logging
 import NIOSSL
 import ServiceLifecycle
-import Synchronization
 import TidemarkEdge
+import TidemarkLock
 import TidemarkTelemetry
 import UnixSignals
 
@@ -33,7 +33,7 @@ final class CertificateWatch: Service {
     private let clock: any Clock<Duration>
     private let metrics: ServerMetrics
     private let logger: Logger
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// - Parameter now: milliseconds since 1970.
     /// - Throws: for files that cannot be read or used: at the start there is no certificate before.
@@ -49,7 +49,7 @@ final class CertificateWatch: Service {
         }
         do throws(ServerCertificate.Fault) {
             let certificate = try ServerCertificate(chain: chain, key: key)
-            state = Mutex(State(certificate: certificate, tried: Files(chain: chain, key: key)))
+            state = Lock(State(certificate: certificate, tried: Files(chain: chain, key: key)))
         } catch {
             throw ConfigurationError(.tlsCertificate, "\(paths.certificate), \(paths.key): \(error)")
         }

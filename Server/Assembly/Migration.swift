@@ -1,7 +1,7 @@
 import Logging
 import ServiceLifecycle
-import Synchronization
 import TidemarkEmbeddedStore
+import TidemarkLock
 import TidemarkPostgres
 import TidemarkPostgresStore
 import TidemarkStore
@@ -70,7 +70,7 @@ package enum Migration {
 final class MigrationProgress: Sendable {
     private let every: Duration
     private let show: @Sendable (MigrationEvent) -> Void
-    private let last = Mutex<ContinuousClock.Instant?>(nil)
+    private let last = Lock<ContinuousClock.Instant?>(nil)
 
     init(every: Duration, show: @escaping @Sendable (MigrationEvent) -> Void) {
         self.every = every

@@ -1,6 +1,6 @@
 import NIOCore
 import NIOHTTP1
-import Synchronization
+import TidemarkLock
 
 /// Counts open connections and what they hold, and says whether one more may come. Any thread.
 final class ConnectionLedger: Sendable {
@@ -32,7 +32,7 @@ final class ConnectionLedger: Sendable {
     /// The proxies whose word counts; `nil` where clients come themselves.
     let proxies: TrustedProxies?
     let observe: @Sendable (EdgeNote) -> Void
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameter observe: told of what is refused and closed.
     init(

@@ -1,14 +1,14 @@
 package import NIOCore
-import Synchronization
+import TidemarkLock
 
 /// One upgraded WebSocket connection, as its ``SocketOwner`` sees it.
 ///
 /// Lives on ``eventLoop`` and may be used only there; keep ``id`` elsewhere. Once closed, every call is ignored.
 package final class Socket {
-    private static let lastID = Atomic<UInt64>(0)
+    private static let lastID = Lock<UInt64>(0)
 
     /// Unique in this process, never used again.
-    package let id = Socket.lastID.wrappingAdd(1, ordering: .relaxed).newValue
+    package let id = Socket.lastID.add(1)
     /// The one thread that may use this object.
     package let eventLoop: any EventLoop
     /// The token of the handshake's `Authorization: Bearer …` header, until ``markAuthenticated()`` drops it.
@@ -185,7 +185,7 @@ final class LoopSockets {
 final class LoopDirectory: Sendable {
     private let limits: EdgeLimits
     private let makeOwner: @Sendable (any EventLoop) -> any SocketOwner
-    private let loops = Mutex<[ObjectIdentifier: NIOLoopBound<LoopSockets>]>([:])
+    private let loops = Lock<[ObjectIdentifier: NIOLoopBound<LoopSockets>]>([:])
 
     init(limits: EdgeLimits, makeOwner: @escaping @Sendable (any EventLoop) -> any SocketOwner) {
         self.limits = limits

@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 import TidemarkSQLite
 package import TidemarkStore
@@ -196,8 +196,8 @@ extension EmbeddedStore: Erasing {
 
 /// The scopes in which nothing can be written any more; one process owns the file. Any thread.
 final class ErasedScopes: Sendable {
-    private let scopes = Mutex<[WorkspaceID: Set<ScopeID>]>([:])
-    private let workspaces = Mutex<Set<WorkspaceID>>([])
+    private let scopes = Lock<[WorkspaceID: Set<ScopeID>]>([:])
+    private let workspaces = Lock<Set<WorkspaceID>>([])
 
     func load(_ pool: DatabasePool) throws(StoreError) {
         do {

@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 import TidemarkSQLite
 package import TidemarkStore

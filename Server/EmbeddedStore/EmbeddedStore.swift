@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkSQLite
 package import TidemarkStore
@@ -37,7 +37,7 @@ package final class EmbeddedStore: Store {
     let pool: DatabasePool
     let limits: StoreLimits
     /// Followers live in this process, so that is where they are registered; a restart ends them.
-    let listeners = Mutex<[WorkspaceID: Listeners]>([:])
+    let listeners = Lock<[WorkspaceID: Listeners]>([:])
     let places = ScopePlaces()
     let filing: Filing
     let erased = ErasedScopes()
@@ -134,7 +134,7 @@ final class ScopePlaces: Sendable {
         let scope: ScopeID
     }
 
-    private let known = Mutex<[Key: Int64]>([:])
+    private let known = Lock<[Key: Int64]>([:])
 
     /// The scope's number, which it gets now if it has none.
     ///

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkStore
 
 #if canImport(Darwin)
@@ -13,7 +13,7 @@ import Glibc
 /// removing it would let a third process lock a new file of the same name while the second holds the removed one.
 final class FileClaim: Sendable {
     /// `nil` once released.
-    private let descriptor: Mutex<CInt?>
+    private let descriptor: Lock<CInt?>
 
     /// - Throws: `StoreError` of kind `unavailable` when another process, or this one, holds the file already.
     init(_ path: String) throws(StoreError) {
@@ -27,7 +27,7 @@ final class FileClaim: Sendable {
                     ? "another server uses \(path): stop it, or give this one its own file"
                     : "\(path).lock cannot be locked (\(Self.message(reason))): use a local disk")
         }
-        self.descriptor = Mutex(descriptor)
+        self.descriptor = Lock(descriptor)
     }
 
     deinit { release() }

@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 
 /// Decides when the tables that find a scope's records, `sync_feed` and `sync_page`, learn of new ones.
 ///
@@ -25,7 +25,7 @@ final class Filing: Sendable {
 
     private let bounds: Bounds
     /// What came since records were last filed.
-    private let recent = Mutex(Recent(isUnknown: true))
+    private let recent = Lock(Recent(isUnknown: true))
 
     init(_ bounds: Bounds) { self.bounds = bounds }
 

@@ -1,6 +1,6 @@
 import NIOCore
 import NIOHTTP1
-import Synchronization
+import TidemarkLock
 
 /// The whole answer of an endpoint for keys.
 struct KeyAnswer: Sendable {
@@ -54,7 +54,7 @@ final class KeyAnswerCollector: ChannelInboundHandler {
 
 /// The connection of one fetch, which is closed with it, also when it comes about later.
 final class FetchChannels: Sendable {
-    private let state = Mutex((channels: [any Channel](), isClosed: false))
+    private let state = Lock((channels: [any Channel](), isClosed: false))
 
     func add(_ channel: any Channel) {
         let isClosed = state.withLock { state in

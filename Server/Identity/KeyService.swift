@@ -1,6 +1,6 @@
 package import Logging
 import ServiceLifecycle
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 
 /// Keeps the keys of issuers that publish them at a URL: carries out what each ``KeyCache`` decides.
@@ -37,7 +37,7 @@ package final class KeyService: Service {
 
     /// By place in the list of issuers.
     private let sources: [Int: (name: String, source: KeySource)]
-    private let desks: Mutex<[Int: Desk]>
+    private let desks: Lock<[Int: Desk]>
     private let fetch: Fetch
     private let now: @Sendable () -> Milliseconds
     private let clock: any Clock<Duration>
@@ -57,7 +57,7 @@ package final class KeyService: Service {
             desks[index] = Desk(cache: KeyCache(limits: limits))
         }
         self.sources = sources
-        self.desks = Mutex(desks)
+        self.desks = Lock(desks)
         self.fetch = fetch
         self.now = now
         self.clock = clock

@@ -1,11 +1,11 @@
-import Synchronization
+import TidemarkLock
 
 /// How many tokens were refused, and why.
 package final class RefusalCounts: Sendable {
     /// The label of a token that could not be judged for want of keys.
     package static let unavailable = "keys_unavailable"
 
-    private let counts = Mutex<[String: Int]>([:])
+    private let counts = Lock<[String: Int]>([:])
 
     package init() {}
 

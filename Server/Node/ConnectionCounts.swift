@@ -1,5 +1,5 @@
-import Synchronization
 import TidemarkHub
+import TidemarkLock
 package import TidemarkModel
 
 /// Who is connected to this process, over all event loops, and who calls over HTTP. Any thread; asked once or twice a
@@ -32,7 +32,7 @@ package final class ConnectionCounts: Sendable {
 
     private let connectionsPerUserMax: Int
     private let callsPerUserMax: Int
-    private let tables = Mutex(Tables())
+    private let tables = Lock(Tables())
 
     init(connectionsPerUserMax: Int, callsPerUserMax: Int) {
         self.connectionsPerUserMax = connectionsPerUserMax

@@ -1,5 +1,5 @@
 import Logging
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkSequencer
 import TidemarkStore
@@ -15,10 +15,10 @@ final class Durability: Sendable {
 
     private let parts: Node.Parts
     private let rule: DurableRule
-    private let known = Mutex<[WorkspaceID: Known]>([:])
-    private let samples = Mutex(ReplicaSamples())
+    private let known = Lock<[WorkspaceID: Known]>([:])
+    private let samples = Lock(ReplicaSamples())
     /// Fewer standbys than asked for, as far as is known.
-    private let isShort = Mutex(false)
+    private let isShort = Lock(false)
     /// Milliseconds for which an answer is good: it only grows.
     private static let lifetime: Int64 = 60_000
     private static let workspacesMax = 10_000

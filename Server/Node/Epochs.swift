@@ -1,5 +1,5 @@
 import Logging
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 import TidemarkSequencer
 package import TidemarkStore
@@ -14,7 +14,7 @@ package final class Epochs: Sendable {
         var restored: [WorkspaceID: Epoch] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(_ parts: Node.Parts) { self.parts = parts }
 

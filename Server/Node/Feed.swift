@@ -1,6 +1,6 @@
 import Logging
-import Synchronization
 import TidemarkHub
+import TidemarkLock
 package import TidemarkModel
 import TidemarkSequencer
 import TidemarkStore
@@ -43,7 +43,7 @@ package final class Feed: Sendable {
     let workspace: WorkspaceID
     private let inboxes: [HubInbox]
     private let seal: CursorSeal
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(workspace: WorkspaceID, inboxes: [HubInbox], seal: CursorSeal) {
         self.workspace = workspace
@@ -338,7 +338,7 @@ extension Tail.Output {
 package final class Feeds: Sendable {
     private let inboxes: [HubInbox]
     private let seal: CursorSeal
-    private let feeds = Mutex<[WorkspaceID: Feed]>([:])
+    private let feeds = Lock<[WorkspaceID: Feed]>([:])
 
     init(inboxes: [HubInbox], seal: CursorSeal) {
         self.inboxes = inboxes

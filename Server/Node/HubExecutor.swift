@@ -1,7 +1,7 @@
 import NIOCore
-import Synchronization
 import TidemarkEdge
 import TidemarkHub
+import TidemarkLock
 import TidemarkModel
 import TidemarkSequencer
 import TidemarkStore
@@ -79,7 +79,7 @@ final class HubExecutor: SocketOwner {
 
     package func opened(_ socket: Socket) {
         connections[socket.id] = Connection(socket, now: node.now())
-        inbox.sockets.store(connections.count, ordering: .relaxed)
+        inbox.sockets.set(connections.count)
         apply(.opened(socket.id, headerToken: socket.bearerToken))
     }
 
@@ -101,7 +101,7 @@ final class HubExecutor: SocketOwner {
         noteClosed(socket)
         note(connections[socket.id], isSlow: false)
         connections[socket.id] = nil
-        inbox.sockets.store(connections.count, ordering: .relaxed)
+        inbox.sockets.set(connections.count)
         node.connectionCounts.leave(socket.id)
         apply(.lost(socket.id))
     }
@@ -166,7 +166,7 @@ final class HubExecutor: SocketOwner {
     private func note(_ connection: Connection?, isSlow: Bool) {
         guard let connection, connection.isSlow != isSlow else { return }
         connection.isSlow = isSlow
-        inbox.slow.wrappingAdd(isSlow ? 1 : -1, ordering: .relaxed)
+        inbox.slow.add(isSlow ? 1 : -1)
     }
 
     /// The edge tells of room only where there was none before; who asked is told in any case.
@@ -316,11 +316,11 @@ final class HubInbox: Sendable {
     /// Its place among the node's loops.
     let number: Int
     private let bytesMax: Int
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Sockets of the loop.
-    let sockets = Atomic<Int>(0)
+    let sockets = Lock<Int>(0)
     /// Sockets of the loop that do not take what they are sent.
-    let slow = Atomic<Int>(0)
+    let slow = Lock<Int>(0)
     /// The loop's executor; set and used on the loop.
     let executor: NIOLoopBoundBox<HubExecutor?>
 
@@ -333,7 +333,7 @@ final class HubInbox: Sendable {
 
     /// Adds an event; the first of a burst wakes the loop.
     func post(_ event: HubEvent) {
-        let isHeard = sockets.load(ordering: .relaxed) > 0
+        let isHeard = sockets.current > 0
         let wakes = state.withLock { state in
             put(event, isHeard: isHeard, &state)
             if case .committed = event, !isHeard, state.overflow.isEmpty, state.events.count < Self.unheardMax {

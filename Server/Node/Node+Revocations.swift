@@ -1,6 +1,6 @@
 import Logging
-import Synchronization
 package import TidemarkHub
+import TidemarkLock
 package import TidemarkModel
 package import TidemarkStore
 import TidemarkTelemetry
@@ -12,7 +12,7 @@ package final class Revocations: Sendable {
         var isRead = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// One reads at a time: each begins where the one before ended.
     fileprivate let gate = ReadGate(permits: 1)
 

@@ -1,6 +1,6 @@
 import Logging
-import Synchronization
 package import TidemarkHub
+import TidemarkLock
 package import TidemarkModel
 package import TidemarkStore
 
@@ -12,9 +12,9 @@ final class NodeSchema: Sendable {
         var unread: Int64 = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
-    init(_ context: SessionContext) { state = Mutex(State(context: context)) }
+    init(_ context: SessionContext) { state = Lock(State(context: context)) }
 
     var context: SessionContext { state.withLock { $0.context } }
 

@@ -1,9 +1,9 @@
 package import Logging
 package import NIOCore
 package import ServiceLifecycle
-import Synchronization
 package import TidemarkEdge
 package import TidemarkHub
+import TidemarkLock
 package import TidemarkModel
 package import TidemarkSequencer
 package import TidemarkStore
@@ -109,14 +109,14 @@ package final class Node: Sendable {
     let inboxes: [ObjectIdentifier: HubInbox]
     /// Whether each push leaves a line in the log.
     private let logsPushes: Bool
-    private let draining = Atomic(false)
-    private let tailConfirmed: Mutex<Milliseconds>
+    private let draining = Lock(false)
+    private let tailConfirmed: Lock<Milliseconds>
     let schema: NodeSchema
 
     package init(_ parts: Parts) {
         self.parts = parts
         logsPushes = parts.environment.logger.logLevel <= .debug
-        tailConfirmed = Mutex(parts.environment.now())
+        tailConfirmed = Lock(parts.environment.now())
         schema = NodeSchema(parts.context)
         blobs = BlobService(store: parts.blobs, limits: parts.limits.blobs)
         let inboxes = parts.eventLoops.enumerated().map { number, eventLoop in
@@ -185,7 +185,7 @@ package final class Node: Sendable {
     package var isTailStale: Bool { Duration.milliseconds(tailAge) > limits.tailAgeMax }
 
     /// True from the start of a graceful shutdown.
-    package var isDraining: Bool { draining.load(ordering: .relaxed) }
+    package var isDraining: Bool { draining.current }
 
     /// Connections that said who they are.
     package var connectionCount: Int { connectionCounts.count }
@@ -212,7 +212,7 @@ package final class Node: Sendable {
 
     /// Stops welcoming clients and tells those that are here.
     func beginDraining() {
-        draining.store(true, ordering: .relaxed)
+        draining.set(true)
         for inbox in inboxes.values { inbox.post(.drain) }
         feeds.end()
     }
@@ -313,7 +313,7 @@ extension Node {
         var figures = NodeFigures()
         figures.synced = connectionCounts.count
         figures.calls = connectionCounts.calls
-        figures.slow = inboxes.values.reduce(0) { $0 + $1.slow.load(ordering: .relaxed) }
+        figures.slow = inboxes.values.reduce(0) { $0 + $1.slow.current }
         figures.workspaces = feeds.all.count
         figures.tailAge = tailAge
         let oldest = inboxes.values.compactMap(\.oldest).min()

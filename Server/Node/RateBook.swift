@@ -1,5 +1,5 @@
-import Synchronization
 import TidemarkHub
+import TidemarkLock
 package import TidemarkModel
 
 /// Callers that a book remembers at once.
@@ -15,7 +15,7 @@ package final class RateBook<Caller: Hashable & Sendable>: Sendable {
 
     private let perSecond: Int
     private let burst: Int
-    private let pages = Mutex(Pages())
+    private let pages = Lock(Pages())
 
     /// Each caller has a bucket of its own, with this rate and burst.
     package init(perSecond: Int, burst: Int) {

@@ -1,6 +1,6 @@
 import NIOCore
-import Synchronization
 import TidemarkEdge
+import TidemarkLock
 package import TidemarkModel
 
 /// Lets a bounded number of reads go at once. The others wait: those of a workspace in their order, and the workspaces take
@@ -33,12 +33,12 @@ package final class ReadGate: Sendable {
         var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let observe: @Sendable (_ waited: Duration, _ took: Duration) -> Void
 
     /// - Parameter observe: told of each read once it is over.
     init(permits: Int, observe: @escaping @Sendable (_ waited: Duration, _ took: Duration) -> Void = { _, _ in }) {
-        state = Mutex(State(free: max(1, permits)))
+        state = Lock(State(free: max(1, permits)))
         self.observe = observe
     }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 package import TidemarkStore
 
@@ -21,7 +21,7 @@ package final class Sightings: Sendable {
 
     private let period: Int64
     private let clientsMax: Int
-    private let clients = Mutex([ConnectionCounts.Client: Sighting]())
+    private let clients = Lock([ConnectionCounts.Client: Sighting]())
 
     /// - Parameter period: milliseconds.
     init(period: Int64, clientsMax: Int = clientsUsualMax) {

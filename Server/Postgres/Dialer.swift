@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 
 /// The side thread that makes the pool's connections, one after the other, pausing longer after each failure.
 final class Dialer: Sendable {
@@ -11,7 +11,7 @@ final class Dialer: Sendable {
     }
 
     private let configuration: PostgresConfiguration
-    private let orders = Mutex(Orders())
+    private let orders = Lock(Orders())
     private let signal: WakeSignal
 
     init(_ configuration: PostgresConfiguration) throws(PostgresError) {

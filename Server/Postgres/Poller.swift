@@ -1,6 +1,6 @@
 import CPostgres
 import Glibc
-import Synchronization
+import TidemarkLock
 
 /// Readiness of many sockets for one thread. Only this file knows how the system reports it.
 package struct Poller: ~Copyable {
@@ -50,7 +50,7 @@ package struct Poller: ~Copyable {
 package final class WakeSignal: Sendable {
     /// Readable while a wake-up is pending.
     package let descriptor: CInt
-    private let stopped = Atomic<Bool>(false)
+    private let stopped = Lock<Bool>(false)
 
     /// - Throws: `PostgresError.unavailable` if the process has no file descriptor left.
     package init() throws(PostgresError) {
@@ -61,7 +61,7 @@ package final class WakeSignal: Sendable {
     deinit { close(descriptor) }
 
     /// Never reset once true.
-    var isStopped: Bool { stopped.load(ordering: .acquiring) }
+    var isStopped: Bool { stopped.current }
 
     /// From any thread.
     package func wake() {
@@ -71,7 +71,7 @@ package final class WakeSignal: Sendable {
     }
 
     func stop() {
-        stopped.store(true, ordering: .releasing)
+        stopped.set(true)
         wake()
     }
 

@@ -1,5 +1,5 @@
 import Logging
-import Synchronization
+import TidemarkLock
 
 /// What the pool, its leases and its threads share.
 final class PoolCore: Sendable {
@@ -17,14 +17,14 @@ final class PoolCore: Sendable {
     let logger: Logger
     let reactor: Reactor
     private let dialer: Dialer
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(_ configuration: PostgresConfiguration, _ logger: Logger) throws(PostgresError) {
         self.configuration = configuration
         self.logger = logger
         reactor = try Reactor(inboxMax: configuration.inboxMax)
         dialer = try Dialer(configuration)
-        state = Mutex(State(queue: LeaseQueue(waitersMax: configuration.waitersMax)))
+        state = Lock(State(queue: LeaseQueue(waitersMax: configuration.waitersMax)))
     }
 
     /// Runs both threads; returns when the reactor's has ended.

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 
 /// One connection, for the time of one lease, which others may join.
 package final class PostgresConnection: Sendable {
@@ -14,7 +14,7 @@ package final class PostgresConnection: Sendable {
 
     private let core: PoolCore
     private let link: LinkID
-    private let lease = Mutex(Lease())
+    private let lease = Lock(Lease())
 
     init(_ core: PoolCore, _ link: LinkID) {
         self.core = core

@@ -1,6 +1,6 @@
 import CPostgres
 package import Logging
-import Synchronization
+import TidemarkLock
 
 /// Listens on some channels over one connection and thread of its own, and reconnects by itself.
 ///
@@ -14,7 +14,7 @@ package final class PostgresListener: Sendable {
     private let channels: [String]
     private let logger: Logger
     private let signal: WakeSignal
-    private let hasRun = Atomic<Bool>(false)
+    private let hasRun = Lock<Bool>(false)
 
     /// - Parameters:
     ///   - channels: names as `pg_notify` gets them: case counts, at most 63 bytes.
@@ -34,7 +34,7 @@ package final class PostgresListener: Sendable {
     ///
     /// - Throws: `PostgresError.unavailable` if the system refuses a thread.
     package func run() async throws {
-        guard !hasRun.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard !hasRun.exchange(true) else { return }
         defer { feed.finish() }
         try await withTaskCancellationHandler {
             try await PosixThread.run { [self] in

@@ -1,5 +1,5 @@
 package import Logging
-import Synchronization
+import TidemarkLock
 
 /// A fixed number of connections to one database, leased one caller at a time.
 ///
@@ -27,7 +27,7 @@ package final class PostgresPool: Sendable {
     }
 
     private let core: PoolCore
-    private let life = Mutex(Life.fresh)
+    private let life = Lock(Life.fresh)
 
     /// - Throws: `PostgresError.unavailable` if the process has no file descriptor left.
     package init(configuration: PostgresConfiguration, logger: Logger) throws(PostgresError) {

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 
 /// The door to the reactor's thread: a bounded inbox and a wake-up, usable from anywhere.
 final class Reactor: Sendable {
@@ -22,7 +22,7 @@ final class Reactor: Sendable {
     }
 
     let signal: WakeSignal
-    private let inbox = Mutex(Inbox())
+    private let inbox = Lock(Inbox())
     private let inboxMax: Int
 
     init(inboxMax: Int) throws(PostgresError) {

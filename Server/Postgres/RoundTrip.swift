@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 
 /// A statement that each connection prepares once, in the pipeline of its first execution.
 ///
@@ -84,7 +84,7 @@ final class RoundTrip: Sendable {
     let link: LinkID
     let statements: [Statement]
     let deadline: ContinuousClock.Instant
-    private let state = Mutex(State.created)
+    private let state = Lock(State.created)
 
     init(link: LinkID, statements: [Statement], deadline: ContinuousClock.Instant) {
         self.link = link

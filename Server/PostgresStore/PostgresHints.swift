@@ -1,5 +1,5 @@
 package import Logging
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 package import TidemarkPostgres
 package import TidemarkStore
@@ -29,7 +29,7 @@ package final class PostgresHints: Sendable {
     private let logger: Logger
     private let pool: PostgresPool
     private let listener: PostgresListener
-    private let pending = Mutex(Pending())
+    private let pending = Lock(Pending())
     private let wakes: AsyncStream<Void>
     private let waking: AsyncStream<Void>.Continuation
     private let tells: AsyncStream<Void>

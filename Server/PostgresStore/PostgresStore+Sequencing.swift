@@ -1,5 +1,5 @@
 import Logging
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 import TidemarkPostgres
 package import TidemarkStore
@@ -171,7 +171,7 @@ extension PostgresStore {
 /// The lock of a workspace, which the transaction on this connection holds.
 final class PostgresTurn: Turn {
     let connection: PostgresConnection
-    private let isOver = Mutex(false)
+    private let isOver = Lock(false)
 
     init(_ connection: PostgresConnection) { self.connection = connection }
 

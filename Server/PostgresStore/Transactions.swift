@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkPostgres
 
@@ -102,7 +102,7 @@ extension Statement {
 /// The connection on which each workspace's latest step from memory went out, while it is held: the next step travels
 /// behind it.
 final class SteppingConnections: Sendable {
-    private let latest = Mutex<[WorkspaceID: PostgresConnection]>([:])
+    private let latest = Lock<[WorkspaceID: PostgresConnection]>([:])
 
     subscript(workspace: WorkspaceID) -> PostgresConnection? {
         get { latest.withLock { $0[workspace] } }

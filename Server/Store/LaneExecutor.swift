@@ -1,5 +1,5 @@
 package import Dispatch
-import Synchronization
+import TidemarkLock
 
 /// Runs the lanes of a store that writes with one thread of this process on that very thread.
 ///
@@ -12,17 +12,17 @@ package final class LaneExecutor: TaskExecutor {
 
     /// The one that the writer's own queue has as its target.
     package let queue = DispatchQueue(label: "tidemark.writer")
-    private let isCrowded = Atomic(false)
+    private let isCrowded = Lock(false)
 
     package init() {}
 
     /// Tells how many submissions a lane took at once.
-    package func took(_ submissions: Int) { isCrowded.store(submissions >= Self.crowdMin, ordering: .relaxed) }
+    package func took(_ submissions: Int) { isCrowded.set(submissions >= Self.crowdMin) }
 
     /// As ``TaskExecutor`` has it; never runs the job on the caller's thread.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let queue = isCrowded.load(ordering: .relaxed) ? DispatchQueue.global() : queue
+        let queue = isCrowded.current ? DispatchQueue.global() : queue
         queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

@@ -1,5 +1,5 @@
 import CoreMetrics
-import Synchronization
+import TidemarkLock
 
 /// One series that only grows. Any thread; one atomic addition.
 package struct Tally: Sendable {
@@ -66,40 +66,32 @@ extension Metric {
     }
 }
 
-/// A counter of the registry. Any thread; one atomic addition.
+/// A counter of the registry. Any thread.
 final class CounterCell: CounterHandler {
-    private let count = Atomic<Int64>(0)
+    private let count = Lock<Int64>(0)
 
-    var value: Int64 { count.load(ordering: .relaxed) }
+    var value: Int64 { count.current }
 
     /// Lets it be at least so much.
-    func raise(to value: Int64) { count.max(value, ordering: .relaxed) }
+    func raise(to value: Int64) { count.withLock { $0 = max($0, value) } }
 
-    func increment(by amount: Int64) { count.wrappingAdd(amount, ordering: .relaxed) }
-    func reset() { count.store(0, ordering: .relaxed) }
+    func increment(by amount: Int64) { count.add(amount) }
+    func reset() { count.set(0) }
 }
 
 /// A figure of this moment. Any thread.
 final class GaugeCell: MeterHandler {
-    private let bits = Atomic<UInt64>(0)
+    private let figure = Lock(0.0)
 
-    var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
+    var value: Double { figure.current }
 
     func set(_ value: Int64) { set(Double(value)) }
-    func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
-    func increment(by amount: Double) { add(amount) }
-    func decrement(by amount: Double) { add(-amount) }
-
-    private func add(_ amount: Double) {
-        var (isDone, seen) = (false, bits.load(ordering: .relaxed))
-        while !isDone {
-            let more = (Double(bitPattern: seen) + amount).bitPattern
-            (isDone, seen) = bits.weakCompareExchange(expected: seen, desired: more, ordering: .relaxed)
-        }
-    }
+    func set(_ value: Double) { figure.set(value) }
+    func increment(by amount: Double) { figure.add(amount) }
+    func decrement(by amount: Double) { figure.add(-amount) }
 }
 
-/// Values sorted into buckets. Any thread; two atomic additions a value. A scrape between the two sees one without the other.
+/// Values sorted into buckets. Any thread. A scrape between the two sees one without the other.
 final class HistogramCell: TimerHandler, RecorderHandler {
     /// Upper bounds, inclusive, ascending; what is larger than the last goes into a bucket of its own.
     let bounds: [Int64]

@@ -1,6 +1,6 @@
 import Foundation
 package import Logging
-import Synchronization
+import TidemarkLock
 
 /// Writes the log to a file descriptor, and never keeps anybody waiting for whoever reads it.
 ///
@@ -13,13 +13,13 @@ package final class LogWriter: Sendable {
     package static let waitingBytesMax = 256 * 1_024
 
     private let descriptor: Int32
-    private let queue: Mutex<LineQueue>
+    private let queue: Lock<LineQueue>
     private let thread = DispatchQueue(label: "tidemark.log")
 
     /// - Parameter descriptor: that of standard error, or another one; it stays open as long as this lives.
     package init(descriptor: Int32 = STDERR_FILENO, waitingBytesMax: Int = LogWriter.waitingBytesMax) {
         self.descriptor = descriptor
-        queue = Mutex(LineQueue(bytesMax: waitingBytesMax))
+        queue = Lock(LineQueue(bytesMax: waitingBytesMax))
     }
 
     /// A logger's handler that writes here.

@@ -1,6 +1,6 @@
 package import Logging
 import ServiceLifecycle
-import Synchronization
+import TidemarkLock
 
 /// What a server refuses for reasons of security, and what devices say that should not be: a line for each, and no more than some in a second of each label; what is left
 /// out is counted, and summed up in one line when its second is over. Nothing of a token or of a record is ever in a line.
@@ -36,7 +36,7 @@ package final class SecurityLog: Service {
         let label: String
     }
 
-    private let budget = Mutex(LineBudget<Kind>())
+    private let budget = Lock(LineBudget<Kind>())
     private let metrics: ServerMetrics
     private let now: @Sendable () -> Int64
     private let clock: any Clock<Duration>

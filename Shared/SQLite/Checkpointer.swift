@@ -1,7 +1,7 @@
 import Dispatch
 package import GRDB
 import GRDBSQLite
-import Synchronization
+import TidemarkLock
 
 /// Copies the write-ahead log of a SQLite file into the file beside the writer, so that no write waits for it.
 ///
@@ -54,7 +54,7 @@ package final class Checkpointer: Sendable {
     private let copiedAt: ClosedRange<Int>
     private let rest: Duration?
     private let lane = DispatchQueue(label: "tidemark.checkpoint")
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// - Parameters:
     ///   - copiedAt: bytes in the log at which it is copied: half as many as the file has, within these bounds.
@@ -65,7 +65,7 @@ package final class Checkpointer: Sendable {
         self.rest = rest
         var state = State()
         state.noteFile(bytes: 0, pageBytes: Self.usualPageBytes, copiedAt: copiedAt)
-        self.state = Mutex(state)
+        self.state = Lock(state)
     }
 
     /// Commits that wrote to the log, of the connections that it watches.

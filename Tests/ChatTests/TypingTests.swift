@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -105,7 +105,7 @@ import TidemarkWire
     }
 
     @Test func `a date that is set by a day ends nobody's typing`() async throws {
-        let date = Mutex<Milliseconds>(1_000_000_000)
+        let date = Lock<Milliseconds>(1_000_000_000)
         let environment = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)
         try await TestServer.running { server in
             let bob = Messenger(
@@ -133,7 +133,7 @@ import TidemarkWire
 
     @Test func `keys in quick succession are one word, and another conversation has its own`() async throws {
         let time = Timeline(now: 0)
-        let date = Mutex<Milliseconds>(1_000_000_000)
+        let date = Lock<Milliseconds>(1_000_000_000)
         var device = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)
         let clock = SetClock(time)
         device.clock = clock
@@ -178,7 +178,7 @@ import TidemarkWire
 /// for one that waits for a lost connection no time passes any more.
 private final class SetClock: Clock {
     private let time: Timeline
-    private let stopped = Mutex<ContinuousClock.Instant?>(nil)
+    private let stopped = Lock<ContinuousClock.Instant?>(nil)
 
     init(_ time: Timeline) { self.time = time }
 

@@ -1,14 +1,14 @@
 import NIOCore
 import NIOPosix
-import Synchronization
 import Testing
+import TidemarkLock
 
 @testable import TidemarkEdge
 
 @Suite(.timeLimit(.minutes(5))) struct BackpressureTests {
     @Test func `a peer that does not read stops the owner within the buffers' bounds, then goes on`() async throws {
         let frame = WebSocketFraming.text([UInt8](repeating: 97, count: 16 * 1024))
-        let queuedBytes = Mutex(0)
+        let queuedBytes = Lock(0)
         let (events, continuation) = AsyncStream<RecordingOwner.Event>.makeStream()
         // Writes as much as the socket takes when told to go: what a catch-up of a slow device does.
         let owner: @Sendable (any EventLoop) -> any SocketOwner = { _ in
@@ -40,7 +40,7 @@ import Testing
         let answer = WebSocketFraming.text([UInt8](repeating: 97, count: 16 * 1024))
         let questions = 2_000
         let (events, continuation) = AsyncStream<RecordingOwner.Event>.makeStream()
-        let heardWhileFull = Mutex(0)
+        let heardWhileFull = Lock(0)
         // Answers everything, room or not.
         let owner: @Sendable (any EventLoop) -> any SocketOwner = { _ in
             RecordingOwner(continuation) { socket, event in

@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import Testing
 import Tidemark
+import TidemarkLock
 import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(5))) struct BackgroundGuide {
@@ -97,7 +97,7 @@ import TidemarkTestKit
 
 /// A scheduler that grants one task as soon as it is asked.
 private final class OneTask: RefreshScheduler, RefreshTask {
-    private let launch = Mutex<(@Sendable (any RefreshTask) -> Void)?>(nil)
+    private let launch = Lock<(@Sendable (any RefreshTask) -> Void)?>(nil)
     private let (ends, end) = AsyncStream.makeStream(of: Bool.self)
 
     func register(_ identifier: String, _ launch: @escaping @Sendable (any RefreshTask) -> Void) {

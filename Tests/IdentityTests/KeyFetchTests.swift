@@ -2,8 +2,8 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 
 @testable import TidemarkIdentity
@@ -45,7 +45,7 @@ import TidemarkModel
             let text = document(
                 #"{"url": "http://127.0.0.1:\#(site.port)/keys", "allow_addresses": "127.0.0.1"}"#, #""ES256""#)
             let issuers = try await IssuerFile(Array(text.utf8)) { _ in nil }.issuers()
-            let time = Mutex(start * 1_000)
+            let time = Lock(start * 1_000)
             let now: @Sendable () -> Milliseconds = { time.withLock { $0 } }
             let service = KeyService(for: issuers, now: now, logger: .quiet, fetch: fetch.callAsFunction)
             let verifier = TokenVerifier(issuers, keys: service, now: now)

@@ -1,6 +1,6 @@
 import Logging
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 
 @testable import TidemarkIdentity
@@ -149,11 +149,11 @@ private final class Endpoint: Sendable {
         var service: KeyService?
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let clock = PushedClock()
 
     init(serving document: String?, held: Bool = false) {
-        state = Mutex(State(document: document, isHeld: held))
+        state = Lock(State(document: document, isHeld: held))
     }
 
     /// Runs a verifier whose only issuer has its keys here.

@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import Testing
+import TidemarkLock
 
 @testable import TidemarkIdentity
 
@@ -15,7 +15,7 @@ import Testing
     private func judged(
         _ text: String, _ stored: String?
     ) throws -> (verdict: PasswordJudge.Verdict, costs: [ScryptCost]) {
-        let costs = Mutex<[ScryptCost]>([])
+        let costs = Lock<[ScryptCost]>([])
         let judge = PasswordJudge(cost: cost) { cost in costs.withLock { $0.append(cost) } }
         let verdict = try judge.verdict(on: Password(text), stored: stored, salt: salt)
         return (verdict, costs.withLock { $0 })
@@ -56,10 +56,10 @@ import Testing
     /// Holds computations until it is told.
     private final class Hold: Sendable {
         private let semaphore = DispatchSemaphore(value: 0)
-        let begun = Atomic(0)
+        let begun = Lock(0)
 
         func wait() {
-            begun.add(1, ordering: .sequentiallyConsistent)
+            begun.add(1)
             semaphore.wait()
         }
 
@@ -84,9 +84,9 @@ import Testing
             let password = try Password("some word")
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<3 { group.addTask { try await bench.hash(password) } }
-                while bench.load < 3 || hold.begun.load(ordering: .sequentiallyConsistent) < 2 { await Task.yield() }
+                while bench.load < 3 || hold.begun.current < 2 { await Task.yield() }
                 await #expect(throws: PasswordHasher.Busy.self) { try await bench.hash(password) }
-                #expect(hold.begun.load(ordering: .sequentiallyConsistent) == 2)
+                #expect(hold.begun.current == 2)
                 hold.release(3)
                 let made = try await group.reduce(into: 0) { count, _ in count += 1 }
                 #expect(made == 3)
@@ -103,8 +103,8 @@ import Testing
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<40 { group.addTask { _ = try await bench.hash(password) } }
                 for done in 0..<38 {
-                    while hold.begun.load(ordering: .sequentiallyConsistent) < done + 2 { await Task.yield() }
-                    #expect(hold.begun.load(ordering: .sequentiallyConsistent) == done + 2)
+                    while hold.begun.current < done + 2 { await Task.yield() }
+                    #expect(hold.begun.current == done + 2)
                     hold.release(1)
                 }
                 hold.release(2)
@@ -118,7 +118,7 @@ import Testing
             let password = try Password("some word")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { _ = try await bench.hash(password) }
-                while hold.begun.load(ordering: .sequentiallyConsistent) < 1 { await Task.yield() }
+                while hold.begun.current < 1 { await Task.yield() }
                 let waiting = Task { try await bench.hash(password) }
                 while bench.load < 2 { await Task.yield() }
                 waiting.cancel()
@@ -126,12 +126,12 @@ import Testing
                 await #expect(throws: CancellationError.self) { try await waiting.value }
                 try await group.waitForAll()
             }
-            #expect(hold.begun.load(ordering: .sequentiallyConsistent) == 1 && bench.load == 0)
+            #expect(hold.begun.current == 1 && bench.load == 0)
         }
     }
 
     @Test func `once it has ended nothing is computed`() async throws {
-        let hold = Mutex<PasswordHasher?>(nil)
+        let hold = Lock<PasswordHasher?>(nil)
         try await withBench(atOnce: 1, waitingMax: 0) { bench, _ in hold.withLock { $0 = bench } }
         let bench = try #require(hold.withLock { $0 })
         await #expect(throws: CancellationError.self) { try await bench.hash(Password("some word")) }

@@ -1,9 +1,9 @@
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import Synchronization
 import Testing
 import TidemarkEdge
+import TidemarkLock
 
 @testable import TidemarkNIOTransport
 
@@ -78,7 +78,7 @@ import TidemarkEdge
 
     @Test func `an app that does not receive slows the server down`() async throws {
         let frame = WebSocketFraming.text([UInt8](repeating: 97, count: 16 * 1024))
-        let written = Mutex(0)
+        let written = Lock(0)
         let (full, continuation) = AsyncStream<Void>.makeStream()
         let flood: @Sendable (Socket, [UInt8]) -> Void = { socket, _ in
             while socket.isWritable {

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
-import Synchronization
 import Testing
 import TidemarkAssembly
+import TidemarkLock
 import TidemarkModel
 import TidemarkOperations
 import TidemarkPostgres

@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import Testing
 import TidemarkAssembly
+import TidemarkLock
 import TidemarkModel
 import TidemarkOperations
 import TidemarkStore
@@ -164,7 +164,7 @@ import TidemarkStore
 
 /// Tells a task that it may end.
 private final class Flag: Sendable {
-    private let state = Mutex(false)
+    private let state = Lock(false)
 
     var isUp: Bool { state.withLock { $0 } }
 

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
@@ -131,9 +131,9 @@ import TidemarkStore
 
 /// Any thread.
 private final class Flag: Sendable {
-    private let state = Atomic(false)
+    private let state = Lock(false)
 
-    var isSet: Bool { state.load(ordering: .acquiring) }
+    var isSet: Bool { state.current }
 
-    func set() { state.store(true, ordering: .releasing) }
+    func set() { state.set(true) }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import GRDBSQLite
-import Synchronization
 import Testing
+import TidemarkLock
 
 /// What a connection's log asks of the disk, counted; a test decides what becomes of a write, and sees each flush.
 ///
@@ -17,12 +17,12 @@ final class DiskUnder: @unchecked Sendable {  // the pointers are only followed 
     }
 
     /// What a C function, which captures nothing, finds its disk by.
-    private static let disks = Mutex<[Int: DiskUnder]>([:])
+    private static let disks = Lock<[Int: DiskUnder]>([:])
 
     private let key: Int
     private let methods: UnsafeMutablePointer<sqlite3_io_methods>
     private let original: UnsafePointer<sqlite3_io_methods>
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(under db: Database) throws {
         var log: UnsafeMutablePointer<sqlite3_file>?

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
@@ -255,11 +255,11 @@ struct EmbeddedGenerationTests {
 
 /// Does something once, when it has heard of a migration so often.
 private final class Killer: Sendable {
-    private let rest: Mutex<Int>
+    private let rest: Lock<Int>
     private let kill: @Sendable () throws -> Void
 
     init(after events: Int, _ kill: @escaping @Sendable () throws -> Void) {
-        rest = Mutex(events)
+        rest = Lock(events)
         self.kill = kill
     }
 

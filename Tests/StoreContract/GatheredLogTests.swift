@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkSQLite
 
 /// The log of a SQLite file, written in large pieces.
@@ -62,8 +62,8 @@ import TidemarkSQLite
 
     @Test func `what a power cut leaves after a commit has all of it`() throws {
         try withQueue { queue, disk, file in
-            let committing = Mutex(0)
-            let flushes = Mutex(0)
+            let committing = Lock(0)
+            let flushes = Lock(0)
             disk.onFlush {
                 // The files as they are when the disk has answered: nothing of this commit may be missing.
                 let copy = TemporaryFile()

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import TidemarkLock
 
 /// A Unix socket in front of a PostgreSQL server that loses one request or one answer when told to.
 ///
@@ -24,7 +24,7 @@ final class LossyWire: Sendable {
         var hasEnded = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let listener: CInt
     private let folder: URL
 
@@ -90,9 +90,9 @@ final class LossyWire: Sendable {
 
     private func pumpRequests(_ link: Link) {
         while let bytes = Self.receive(link.client) {
-            let fault = link.isGreeted.load(ordering: .acquiring) ? takeFault() : nil
+            let fault = link.isGreeted.current ? takeFault() : nil
             if fault == .request { break }
-            if fault == .answer { link.losesAnswer.store(true, ordering: .releasing) }
+            if fault == .answer { link.losesAnswer.set(true) }
             guard Self.deliver(bytes, to: link.server) else { break }
         }
         link.shutDown()
@@ -116,9 +116,9 @@ final class LossyWire: Sendable {
         let ready: [UInt8] = [UInt8(ascii: "Z"), 0, 0, 0, 5]
         while let bytes = Self.receive(link.server) {
             let isReady = bytes.count >= 6 && Array(bytes.suffix(6).dropLast()) == ready
-            let isGreeted = isReady && link.isGreeted.exchange(true, ordering: .acquiringAndReleasing)
+            let isGreeted = isReady && link.isGreeted.exchange(true)
             if isGreeted { state.withLock { $0.answerCount += 1 } }
-            if link.losesAnswer.load(ordering: .acquiring) {
+            if link.losesAnswer.current {
                 if isReady { break }
             } else if !Self.deliver(bytes, to: link.client) {
                 break
@@ -130,8 +130,8 @@ final class LossyWire: Sendable {
     private final class Link: Sendable {
         let client: CInt
         let server: CInt
-        let isGreeted = Atomic(false)
-        let losesAnswer = Atomic(false)
+        let isGreeted = Lock(false)
+        let losesAnswer = Lock(false)
 
         init(client: CInt, server: CInt) {
             self.client = client

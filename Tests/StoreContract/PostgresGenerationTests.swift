@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkPostgres
 import TidemarkStore
@@ -411,9 +411,9 @@ struct PostgresGenerationTests {
 
 /// What was told of a migration.
 private final class Heard<Value: Sendable>: Sendable {
-    let value: Mutex<Value>
+    let value: Lock<Value>
 
-    init(_ value: Value) { self.value = Mutex(value) }
+    init(_ value: Value) { self.value = Lock(value) }
 }
 
 extension PostgresStore {

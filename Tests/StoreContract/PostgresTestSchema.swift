@@ -1,7 +1,7 @@
 import Foundation
 import Logging
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkPostgres
 
 @testable import TidemarkPostgresStore
@@ -165,9 +165,9 @@ final class Turnstile: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
-    init(places: Int) { state = Mutex(State(places: places)) }
+    init(places: Int) { state = Lock(State(places: places)) }
 
     func enter() async {
         await withCheckedContinuation { continuation in

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 
 @testable import TidemarkEmbeddedStore
@@ -64,7 +64,7 @@ import TidemarkModel
         try await withStore { under, other, file in
             try await other.write { _ in }
             try other.inDatabase { try $0.execute(sql: "BEGIN; SELECT count(*) FROM sync_record;") }
-            let phases = Mutex<[Eraser.Phase]>([])
+            let phases = Lock<[Eraser.Phase]>([])
             let error = await #expect(throws: StoreError.self) {
                 _ = try await erase(under, tell: { phase in phases.withLock { $0.append(phase) } })
             }
@@ -80,8 +80,8 @@ import TidemarkModel
     @Test func `beside a reader that comes while the file is written anew, only the log is emptied again`() async throws
     {
         try await withStore { under, other, file in
-            let pauses = Mutex(0)
-            let sizes = Mutex<[Int64]>([])
+            let pauses = Lock(0)
+            let sizes = Lock<[Int64]>([])
             let phases = try await erase(
                 under,
                 pause: {
@@ -105,7 +105,7 @@ import TidemarkModel
 
     @Test func `a full disk is told at once`() async throws {
         try await withStore { under, _, _ in
-            let tries = Mutex(0)
+            let tries = Lock(0)
             let pool = try #require(under.store as? EmbeddedStore).pool
             try await pool.writeWithoutTransaction { db in
                 let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0

@@ -1,15 +1,15 @@
 import Foundation
-import Synchronization
 import Testing
 import Tidemark
 import TidemarkChat
+import TidemarkLock
 import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(5))) struct EchoOrderTests {
     @Test func `the echo of an own message is never a second row and never makes it go`() async throws {
         let desk = try await Desk()
         let notes = desk.ann.store.repository(Note.self)
-        let seen = Mutex<[[Note]]>([])
+        let seen = Lock<[[Note]]>([])
         let (ready, readied) = AsyncStream.makeStream(of: Int.self)
         let watch = Task {
             for try await page in notes.observe() {
@@ -64,7 +64,7 @@ import TidemarkTestKit
 
     @Test func `a thousand observations that were cancelled are never asked again`() async throws {
         let desk = try await Desk()
-        let reads = Mutex(0)
+        let reads = Lock(0)
         let values = desk.ann.store.observe { snapshot in
             reads.withLock { $0 += 1 }
             return try snapshot.models(Note.self, "WHERE true").count

@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import Testing
 import Tidemark
+import TidemarkLock
 import TidemarkModel
 
 @testable import TidemarkTestKit
@@ -28,7 +28,7 @@ import TidemarkModel
 
         private let kind: String
         private let direction: Loopback.Direction
-        private let state = Mutex(State())
+        private let state = Lock(State())
 
         init(_ kind: String, _ direction: Loopback.Direction) {
             self.kind = kind

@@ -1,6 +1,6 @@
 public import Foundation
-import Synchronization
 import Tidemark
+import TidemarkLock
 
 /// Who is typing. Said to the devices that are connected now, and kept nowhere: not in the log, not in a database.
 ///
@@ -38,7 +38,7 @@ public struct Typing: Sendable {
 
 /// Lets a word through now and then, for each conversation.
 private final class TypingThrottle: Sendable {
-    private let last = Mutex<[UUID: Milliseconds]>([:])
+    private let last = Lock<[UUID: Milliseconds]>([:])
 
     func admits(_ conversation: UUID, now: Milliseconds, _ limits: ChatLimits) -> Bool {
         let pause = Int64(limits.typingPause / .milliseconds(1))

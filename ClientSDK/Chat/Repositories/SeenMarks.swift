@@ -1,9 +1,9 @@
 import Foundation
-import Synchronization
+import TidemarkLock
 
 /// Messages that were on the screen and are not yet marked as read; of each conversation, the last one counts.
 final class SeenMarks: Sendable {
-    private let marks = Mutex<[UUID: Int64]>([:])
+    private let marks = Lock<[UUID: Int64]>([:])
     private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     func note(_ number: Int64, in conversation: UUID) {

@@ -1,13 +1,13 @@
 import Foundation
-import Synchronization
 import Tidemark
+import TidemarkLock
 
 /// Messages in a store.
 final class StoredMessages: MessageRepository {
     private let store: SyncStore
     private let limits: ChatLimits
     /// The last `sentAt` that was given: two messages of one device never have the same.
-    private let lastSent = Mutex<Milliseconds>(0)
+    private let lastSent = Lock<Milliseconds>(0)
 
     private let seen: SeenMarks
 

@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 package import TidemarkWire
 
@@ -60,7 +60,7 @@ extension LocalDatabase {
     /// Server time up to which the copy is complete with these frames; `nil` where it is not. A frame says when the newest
     /// change was made, which may be long ago, or never: the copy has all that there was at the welcome.
     func synced(by frames: [Changes]) -> Milliseconds? {
-        frames.last { $0.isConsistent }.map { max($0.time, welcomedAt.load(ordering: .relaxed)) }
+        frames.last { $0.isConsistent }.map { max($0.time, welcomedAt.current) }
     }
 }
 

@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 package import TidemarkWire
 
@@ -98,7 +98,7 @@ extension LocalDatabase {
             return rebase.events
         }
         tell(told)
-        welcomedAt.store(welcome.now, ordering: .relaxed)
+        welcomedAt.set(welcome.now)
         cutLog(isNeeded: hasLost)
         for event in events { note(event) }
     }

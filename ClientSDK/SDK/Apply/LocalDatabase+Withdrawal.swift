@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 import TidemarkSQLite
 
 extension LocalDatabase {
@@ -11,8 +11,8 @@ extension LocalDatabase {
     ///
     /// - Parameter isNeeded: a scope was withdrawn just now, or before the process died.
     func cutLog(isNeeded: Bool) {
-        if isNeeded { logHoldsWithdrawn.store(true, ordering: .relaxed) }
-        guard path != nil, logHoldsWithdrawn.load(ordering: .relaxed) else { return }
+        if isNeeded { logHoldsWithdrawn.set(true) }
+        guard path != nil, logHoldsWithdrawn.current else { return }
         // What cannot be cut now is cut later.
         let isCut = try? writer.writeWithoutTransaction { db in
             // Everybody who writes waits for this: for readers once, and hardly after that.
@@ -24,7 +24,7 @@ extension LocalDatabase {
             try Meta.withdrawn.set(0, db)
             return true
         }
-        if isCut == true { logHoldsWithdrawn.store(false, ordering: .relaxed) }
+        if isCut == true { logHoldsWithdrawn.set(false) }
     }
 
     /// Milliseconds.

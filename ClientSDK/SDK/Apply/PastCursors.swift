@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -59,12 +59,12 @@ extension LocalDatabase {
     /// Keeps the cursor among the past ones, now and then: at the end of each catch-up, and of so many frames. Only where the
     /// copy is a state that the server was in: what was granted with the welcome is behind it then.
     func notePast(_ last: Changes, of count: Int, _ db: Database) throws {
-        let unnoted = framesUnnoted.add(count, ordering: .relaxed).newValue
+        let unnoted = framesUnnoted.add(count)
         guard last.isConsistent else { return }
         let past = PastCursors(db: db)
         let each = limits.framesForPastCursor
         guard try !last.isLive || unnoted >= each || past.count() < each else { return }
         try past.note(last.cursor, keeping: limits.pastCursorsKept)
-        framesUnnoted.store(0, ordering: .relaxed)
+        framesUnnoted.set(0)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// Carries blobs between the local database and the server while an engine runs: carries out what `BlobUploads` decides,
@@ -28,7 +28,7 @@ final class BlobCourier: Sendable {
     private let inbox = BlobInbox()
     private let logger: Logger
     private let tell: @Sendable (SyncLogEvent) -> Void
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// - Parameter tell: told of what was refused.
     init(
@@ -43,7 +43,7 @@ final class BlobCourier: Sendable {
         self.tell = tell
         limits = server.limits
         lane = DatabaseLane(isInline: environment.executor != nil)
-        state = Mutex(State(downloads: BlobDownloads(limits: server.limits)))
+        state = Lock(State(downloads: BlobDownloads(limits: server.limits)))
     }
 
     /// For calls about something else than blobs.

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 
 /// What a courier is told between two looks. Bounded: flags, and the ends of what is in flight.
 final class BlobInbox: Sendable {
@@ -13,7 +13,7 @@ final class BlobInbox: Sendable {
         var downloads: [BlobKey] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let signalling: AsyncStream<Void>.Continuation
     /// Fires when there is something to take.
     let signals: AsyncStream<Void>

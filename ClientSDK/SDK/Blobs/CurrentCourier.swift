@@ -1,9 +1,9 @@
-import Synchronization
+import TidemarkLock
 
 /// The courier of the engine that a store runs; one at a time.
 final class CurrentCourier: Sendable {
-    private let courier = Mutex<BlobCourier?>(nil)
-    private let pauses = Mutex(0)
+    private let courier = Lock<BlobCourier?>(nil)
+    private let pauses = Lock(0)
 
     /// `nil` while no connection is asked for.
     var current: BlobCourier? { courier.withLock { $0 } }

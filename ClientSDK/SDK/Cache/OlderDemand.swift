@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// Asks for older records of a scope, once, when a list has room for more than is here: what was evicted comes back when it is
@@ -11,7 +11,7 @@ final class OlderDemand: Sendable {
     private let collection: String
     private let scope: ScopeID
     private let limit: Int
-    private let phase = Mutex(Phase.looking)
+    private let phase = Lock(Phase.looking)
 
     /// `nil` for a list that says nothing of how far back it goes: one with a filter, of all scopes, or without a limit.
     init?(_ store: SyncStore, _ collection: String, where filter: Filter?, limit: Int?, in scope: ScopeID?) {

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -26,7 +26,7 @@ final class EngineHints: Sendable {
     /// Changes of the network that are kept: of more, the oldest are overtaken.
     private static let networkMax = 2
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let signalling: AsyncStream<Void>.Continuation
     /// Fires when there is something to take.
     let signals: AsyncStream<Void>

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 
 /// The engine's connection, present or on its way. Sending on a dead one is not an error: its reader tells of the end.
 ///
@@ -22,7 +22,7 @@ final class Link: Sendable {
     /// Messages that may wait before one that is not worth waiting for.
     static let waitingBeforeEphemeralMax = 16
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Begins the attempt that counts from now on.
     func begin() -> UInt64 {

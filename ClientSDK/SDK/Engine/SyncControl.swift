@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -39,7 +39,7 @@ final class SyncControl: Sendable {
     /// Histories that are kept for the next engine; more are forgotten.
     private static let historiesMax = 64
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let changes = ChangeSignal()
     private let counting = CountWatch()
 

@@ -1,6 +1,6 @@
 import Dispatch
 import GRDB
-import Synchronization
+import TidemarkLock
 
 /// The numbers of a status that stand in the database.
 struct SyncCounts: Hashable, Sendable {
@@ -60,7 +60,7 @@ final class PageCount: Sendable {
     private static let isMany = """
         SELECT 1 FROM tidemark_scope_page WHERE \(ScopeTable.isToCome) LIMIT 1 OFFSET \(many)
         """
-    private let last = Mutex<(time: ContinuousClock.Instant, filled: SyncProgress)?>(nil)
+    private let last = Lock<(time: ContinuousClock.Instant, filled: SyncProgress)?>(nil)
 
     func fetch(_ db: Database) throws -> SyncCounts {
         let now = ContinuousClock.now
@@ -74,8 +74,8 @@ final class PageCount: Sendable {
 
 /// Counts once someone wants to know, and from then on with every change.
 final class CountWatch: Sendable {
-    private let hasStarted = Mutex(false)
-    private let observation = Mutex<AnyDatabaseCancellable?>(nil)
+    private let hasStarted = Lock(false)
+    private let observation = Lock<AnyDatabaseCancellable?>(nil)
     /// Where counts are told, one after the other.
     private let queue = DispatchQueue(label: "tidemark.status")
 

@@ -1,6 +1,6 @@
 import AsyncAlgorithms
 package import Logging
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 package import TidemarkWire
 

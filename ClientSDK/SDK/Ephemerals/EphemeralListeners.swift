@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// Who listens to ephemeral messages, by scope. A listener that is slow loses the oldest ones.
@@ -11,7 +11,7 @@ final class EphemeralListeners: Sendable {
 
     /// Messages that wait for one listener.
     private static let waitingMax = 64
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// What is said in the scope from now on.
     func values(in scope: ScopeID) -> AsyncStream<EphemeralMessage> {

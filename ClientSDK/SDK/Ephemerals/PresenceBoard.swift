@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -13,7 +13,7 @@ final class PresenceBoard: Sendable {
         var watchers = 0
     }
 
-    private let scopes = Mutex<[ScopeID: Watched]>([:])
+    private let scopes = Lock<[ScopeID: Watched]>([:])
 
     /// The scopes that are watched.
     var wanted: Set<ScopeID> { scopes.withLock { Set($0.keys) } }

@@ -1,5 +1,5 @@
 package import Logging
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// Tells a store's events to its logger and to whoever listens, and counts them.
@@ -16,7 +16,7 @@ package final class SyncJournal: Sendable {
     }
 
     private let logger: Logger
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(logger: Logger) { self.logger = logger }
 

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TidemarkLock
 
 /// Keeps a database's file to one store, until it is released or the process ends, however that ends.
 ///
@@ -7,7 +7,7 @@ import Synchronization
 /// the system's, on a file beside the database that holds the number of the process. Whoever only reads needs none.
 package final class FileLock: Sendable {
     private let path: String
-    private let descriptor: Mutex<CInt?>
+    private let descriptor: Lock<CInt?>
 
     /// Held while the file is locked and let go here, and told of the second: a store that nobody keeps any more may be on
     /// its way out on another thread.
@@ -26,7 +26,7 @@ package final class FileLock: Sendable {
         while true {
             switch try Self.lock(path) {
             case .locked(let file):
-                descriptor = Mutex(file)
+                descriptor = Lock(file)
                 return
             case .gone: continue
             case .taken(let holder):

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import Synchronization
+import TidemarkLock
 import TidemarkSQLite
 
 /// Every write goes through here: on disk for good when it returns, unless it can be had again from the server, and what a
@@ -14,8 +14,8 @@ extension LocalDatabase {
     /// - Throws: `StoreError` with `diskFull`, `corrupt` or `databaseFailed`, besides what `body` throws; nothing is then
     ///   written. Or with `unconfirmed`, and then it is.
     func change<Result>(isConfirmed: Bool = true, _ body: (Database) throws -> Result) throws -> Result {
-        writesUnderWay.add(1, ordering: .relaxed)
-        defer { writesUnderWay.subtract(1, ordering: .relaxed) }
+        writesUnderWay.add(1)
+        defer { writesUnderWay.add(-1) }
         return try changeHere(isConfirmed, body)
     }
 
@@ -37,7 +37,7 @@ extension LocalDatabase {
     /// - Throws: `StoreError` with `unconfirmed`.
     package func confirm() throws {
         try writer.writeWithoutTransaction { db in
-            guard let commits = checkpointer?.commits, commits != confirmedCommits.load(ordering: .relaxed) else {
+            guard let commits = checkpointer?.commits, commits != confirmedCommits.current else {
                 return
             }
             try confirm(db)
@@ -49,8 +49,8 @@ extension LocalDatabase {
     @concurrent func change<Result: Sendable>(
         isConfirmed: Bool = true, _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {
-        let others = writesUnderWay.add(1, ordering: .relaxed).oldValue
-        defer { writesUnderWay.subtract(1, ordering: .relaxed) }
+        let others = writesUnderWay.add(1) - 1
+        defer { writesUnderWay.add(-1) }
         guard others > 0 else {
             try Task.checkCancellation()
             return try changeHere(isConfirmed, body)
@@ -117,7 +117,7 @@ extension LocalDatabase {
     private func confirm(_ db: Database) throws {
         do {
             try db.makeDurable()
-            confirmedCommits.store(checkpointer?.commits ?? 0, ordering: .relaxed)
+            confirmedCommits.set(checkpointer?.commits ?? 0)
         } catch let error as DatabaseError {
             SuspectMark(path: path).set()
             throw StoreError(

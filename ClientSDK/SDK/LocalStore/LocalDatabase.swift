@@ -1,5 +1,5 @@
 package import GRDB
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 package import TidemarkSQLite
 import TidemarkWire
@@ -16,7 +16,7 @@ package final class LocalDatabase: Sendable {
     /// For observation and reading; write only through the operations.
     package let writer: any DatabaseWriter
     let limits: LocalLimits
-    private let told: Mutex<ModelLimits>
+    private let told: Lock<ModelLimits>
     let tables: [String: CollectionTable]
     let names: CollectionNames
     /// How the records of each model are read.
@@ -31,17 +31,17 @@ package final class LocalDatabase: Sendable {
     /// `nil` in memory.
     let lock: FileLock?
     /// Commits that the disk has confirmed, as the checkpointer counts them.
-    let confirmedCommits = Atomic(0)
+    let confirmedCommits = Lock(0)
     /// Writes that are being made or wait for their turn.
-    let writesUnderWay = Atomic(0)
+    let writesUnderWay = Lock(0)
     /// See ``cutLog()``.
-    let logHoldsWithdrawn = Atomic(false)
+    let logHoldsWithdrawn = Lock(false)
     let memo = TransactionMemo()
     /// Frames since a cursor was noted among the past ones.
-    let framesUnnoted = Atomic(0)
+    let framesUnnoted = Lock(0)
     let searchUpkeep: SearchUpkeep
     /// The server's time at the last welcome of this process.
-    let welcomedAt = Atomic<Milliseconds>(0)
+    let welcomedAt = Lock<Milliseconds>(0)
     /// What observations hear of.
     let changes = ChangeBoard()
 
@@ -61,7 +61,7 @@ package final class LocalDatabase: Sendable {
         self.account = account
         self.schema = schema
         self.limits = limits
-        told = Mutex(limits.model)
+        told = Lock(limits.model)
         undecodable = UndecodableRecords(max: limits.undecodableMax)
         searchUpkeep = SearchUpkeep(schema, rest: limits.searchRest)
         names = CollectionNames(schema)

@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 
 /// Tells observations which commits concern what they have read.
 ///
@@ -26,7 +26,7 @@ final class ChangeBoard: TransactionObserver, Sendable {
         var asked: DatabaseEventKind?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// A new observation, which has read nothing yet.
     func watch(_ origin: ObservationOrigin = ObservationOrigin("")) -> ChangeWatch {

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 
 /// Tells whoever listens that something changed. Signals that nobody has taken yet become one.
 package final class ChangeSignal: Sendable {
@@ -7,7 +7,7 @@ package final class ChangeSignal: Sendable {
         var nextID = 0
     }
 
-    private let listeners = Mutex(Listeners())
+    private let listeners = Lock(Listeners())
 
     package init() {}
 
@@ -41,7 +41,7 @@ package final class ChangeSignal: Sendable {
     ) -> AsyncStream<Value> {
         // Listens before it reads: what changes in between is read once more.
         let signals = signals(ended: ended)
-        let last = Mutex<Value?>(nil)
+        let last = Lock<Value?>(nil)
         return AsyncStream {
             var changes = signals.makeAsyncIterator()
             while true {

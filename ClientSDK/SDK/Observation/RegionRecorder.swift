@@ -1,12 +1,12 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 
 /// The tables and columns that the statements of one reading look at.
 final class RegionRecorder: Sendable {
     /// Whoever wants to know it of what is being read.
     @TaskLocal static var current: RegionRecorder?
 
-    private let noted = Mutex(DatabaseRegion())
+    private let noted = Lock(DatabaseRegion())
 
     var region: DatabaseRegion { noted.withLock { $0 } }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// The transactions that were sent last, so that who settles one need not read its text again. Only an aid: an entry whose
@@ -14,7 +14,7 @@ final class TransactionMemo: Sendable {
     /// Longer ones are read again: what is kept is to stay small.
     private static let bytesMax = 4_096
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Reads an entry that is about to be sent, and keeps what it says.
     ///

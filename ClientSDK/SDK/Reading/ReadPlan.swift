@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// Which columns are read for the records of one model, in the order in which it asks for them.
@@ -64,8 +64,8 @@ struct ReadPlan: Sendable {
 
 /// The plans of all models that were read from one database.
 final class ReadPlans: Sendable {
-    private let plans = Mutex<[ObjectIdentifier: ReadPlan]>([:])
-    private let possible = Mutex<Set<ObjectIdentifier>>([])
+    private let plans = Lock<[ObjectIdentifier: ReadPlan]>([:])
+    private let possible = Lock<Set<ObjectIdentifier>>([])
 
     /// - Throws: `StoreError` for a model as which no record can ever be read.
     func check<Model: SyncModel>(_ model: Model.Type, _ table: CollectionTable) throws {

@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// Records that reads of this process have set aside, for diagnostics, and for the event that is told once of each.
@@ -18,7 +18,7 @@ final class UndecodableRecords: Sendable {
     }
 
     private let max: Int
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameter max: how many are kept; of more than that nothing is told but to who asks for them.
     init(max: Int) { self.max = max }

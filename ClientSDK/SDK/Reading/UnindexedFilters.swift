@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// Filters that no index answers: SQLite is asked for its plan when a query is met for the first time, and diagnostics tell
@@ -15,7 +15,7 @@ final class UnindexedFilters: Sendable {
         let clause: String
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// A program has few queries; one that makes them without end is looked at no further.
     private static let queriesMax = 1_000
 

@@ -1,9 +1,9 @@
-import Synchronization
+import TidemarkLock
 
 /// What a batch has noted and nobody has carried out yet, in its order. The batch shares it with the snapshot of the same
 /// transaction, which has it carried out before it reads.
 final class NotedSteps: Sendable {
-    private let steps = Mutex<[WriteBatch.Step]>([])
+    private let steps = Lock<[WriteBatch.Step]>([])
 
     func note(_ step: @escaping WriteBatch.Step) { steps.withLock { $0.append(step) } }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// Which field a property of a model stands for; `KEYPATHS.md` says why it needs no declaration.
@@ -37,7 +37,7 @@ enum PropertyNames {
     }
 
     /// As many as the program has properties: only stored ones are kept, which hold no values.
-    private static let known = Mutex<[Path: String]>([:])
+    private static let known = Lock<[Path: String]>([:])
 
     // Key paths never change, and those that are kept capture nothing.
     private struct Path: Hashable, @unchecked Sendable {

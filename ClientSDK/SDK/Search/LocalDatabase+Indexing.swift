@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 
 /// A search met rows that are not in its index yet.
 struct RowsWait: Error {
@@ -10,15 +10,15 @@ struct RowsWait: Error {
 private final class SearchDemand: Sendable {
     @TaskLocal static var current: SearchDemand?
 
-    private let isNoted = Atomic(false)
+    private let isNoted = Lock(false)
 
-    func note() { isNoted.store(true, ordering: .relaxed) }
+    func note() { isNoted.set(true) }
 
     /// - Returns: `nil` when rows were missing in what `body` has read.
     static func meeting<Value>(_ body: () throws -> Value) throws -> Value? {
         let demand = SearchDemand()
         let result = Result { try $current.withValue(demand, operation: body) }
-        return demand.isNoted.load(ordering: .relaxed) ? nil : try result.get()
+        return demand.isNoted.current ? nil : try result.get()
     }
 }
 

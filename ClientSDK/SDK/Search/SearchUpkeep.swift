@@ -1,6 +1,6 @@
 import Dispatch
 import GRDB
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// Has the full-text indexes learn of rows many at a time, and merges their parts in small steps while nobody writes, so
@@ -39,7 +39,7 @@ final class SearchUpkeep: Sendable {
     private let indexes: [SearchIndex]
     private let rest: Duration
     private let lane = DispatchQueue(label: "tidemark.search")
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameter rest: how long nothing is written before it begins.
     init(_ schema: Schema, rest: Duration) {

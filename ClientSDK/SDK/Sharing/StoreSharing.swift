@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import TidemarkExtension
+import TidemarkLock
 import TidemarkModel
 
 /// A store's side of the folder that it shares with the app's extensions.
@@ -18,7 +18,7 @@ final class StoreSharing: Sendable {
         var told: String?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Fires when the spool is to be looked at.
     let wishes = ChangeSignal()
 

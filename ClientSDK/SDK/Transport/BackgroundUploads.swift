@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import Dispatch
 public import Foundation
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// Lets the system carry the bytes of blobs while the app is suspended, and after it was ended by the system. Compiled against
@@ -31,8 +31,8 @@ public final class BackgroundUploads: Sendable {
 
     private let folder: URL
     private let clock: any Clock<Duration>
-    private let state = Mutex(State())
-    private let sessions = Mutex<URLSession?>(nil)
+    private let state = Lock(State())
+    private let sessions = Lock<URLSession?>(nil)
     /// Bytes of an answer that are kept: the server's are short.
     private static let answerBytesMax = 16 * 1_024
 

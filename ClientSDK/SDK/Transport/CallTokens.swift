@@ -1,9 +1,9 @@
-import Synchronization
+import TidemarkLock
 
 /// The token of the engine's last connection, for the calls beside it: asked for anew only when the server refuses it.
 final class CallTokens: Sendable {
     private let source: @Sendable () async throws -> String
-    private let last = Mutex<String?>(nil)
+    private let last = Lock<String?>(nil)
 
     /// - Parameter source: the app's.
     init(_ source: @escaping @Sendable () async throws -> String) { self.source = source }

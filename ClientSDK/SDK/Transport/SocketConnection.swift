@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// A connection over a socket that calls back: reads ahead as far as the machine allows, so that messages that wait are applied
@@ -14,8 +14,8 @@ final class SocketConnection: TransportConnection {
     private let socket: any MessageSocket
     private let clock: any Clock<Duration>
     private let uptime: Uptime
-    private let state: Mutex<State>
-    private let alarm = Mutex<Task<Void, Never>?>(nil)
+    private let state: Lock<State>
+    private let alarm = Lock<Task<Void, Never>?>(nil)
 
     init(
         _ socket: any MessageSocket, limits: SocketLimits = SocketLimits(),
@@ -28,7 +28,7 @@ final class SocketConnection: TransportConnection {
         let machine = SocketMachine<Waiter>(
             messagesMax: limits.waitingMessagesMax, bytesMax: limits.waitingBytesMax, timing: limits.timing,
             now: .milliseconds(uptime.now))
-        state = Mutex(State(machine: machine))
+        state = Lock(State(machine: machine))
         setAlarm()
         readOn()
     }

@@ -1,8 +1,8 @@
 import Foundation
-import Synchronization
 import Tidemark
 import TidemarkChat
 import TidemarkCommandLine
+import TidemarkLock
 import UnixSignals
 
 /// A conversation in a pipe: each line of the input is a message, each message a line of the output, and no escape codes.
@@ -164,7 +164,7 @@ struct PlainChat: Sendable {
 
 /// Prints windows of a conversation one after the other, whoever has them.
 private final class TranscriptPrinter: Sendable {
-    private let transcript = Mutex(PlainTranscript())
+    private let transcript = Lock(PlainTranscript())
 
     /// - Returns: false when the output takes nothing any more.
     func show(_ window: [ChatLine]) -> Bool {

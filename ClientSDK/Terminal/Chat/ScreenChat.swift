@@ -1,8 +1,8 @@
 import Foundation
-import Synchronization
 import Tidemark
 import TidemarkChat
 import TidemarkCommandLine
+import TidemarkLock
 import UnixSignals
 
 /// A conversation on a whole terminal: the screen as a value, and around it what reads keys and draws.
@@ -15,7 +15,7 @@ actor ScreenChat {
     private let mode: RawMode
     private var screen: ChatScreen
     private var drawn: ScreenFrame?
-    private let window = Mutex(ScreenChat.pageSize)
+    private let window = Lock(ScreenChat.pageSize)
     /// Files to be saved; of more than a few at a time, the oldest are forgotten.
     private let saves = AsyncStream.makeStream(of: (Int, String).self, bufferingPolicy: .bufferingNewest(8))
     private let windows = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TidemarkLock
 
 /// Tells how the demo goes: one line that changes on a terminal, plain lines elsewhere.
 final class DemoProgress: Sendable {
@@ -10,7 +10,7 @@ final class DemoProgress: Sendable {
 
     private let isTerminal: Bool
     private let usesColour: Bool
-    private let hasLine = Mutex(false)
+    private let hasLine = Lock(false)
 
     init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         isTerminal = isatty(STDOUT_FILENO) == 1

@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import TidemarkCommandLine
+import TidemarkLock
 import UnixSignals
 
 /// `tide inspect --live` in a pipe: a look in plain lines, each second the lines that are new, and the buttons as words of the
@@ -59,7 +59,7 @@ struct LiveInPipe: Sendable {
 
 /// Prints looks one after the other, whoever has them.
 private final class PrintedLooks: Sendable {
-    private let looks = Mutex(PlainLooks())
+    private let looks = Lock(PlainLooks())
 
     func show(_ look: LiveLook) {
         looks.withLock { for line in $0.lines(look, now: Date()) { LiveInPipe.say(line) } }

@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import Tidemark
+import TidemarkLock
 import TidemarkModel
 
 /// Calls for blobs on their way between the clients of a kit and its server, beside their connections.
@@ -12,7 +12,7 @@ final class BlobRoad: Sendable {
     }
 
     private let timeline: Timeline
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(_ timeline: Timeline) { self.timeline = timeline }
 

@@ -1,6 +1,6 @@
-import Synchronization
 import Tidemark
 import TidemarkHub
+import TidemarkLock
 import TidemarkModel
 
 /// One connection of a client, from the client's side.

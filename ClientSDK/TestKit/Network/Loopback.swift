@@ -1,6 +1,6 @@
-import Synchronization
 import Tidemark
 import TidemarkHub
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -51,12 +51,12 @@ final class Loopback: Sendable {
     let timeline: Timeline
     /// Calls for blobs, beside the connections.
     let blobs: BlobRoad
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(_ timeline: Timeline, _ server: ServerMachines) {
         self.timeline = timeline
         blobs = BlobRoad(timeline)
-        state = Mutex(State(server: server))
+        state = Lock(State(server: server))
     }
 
     // MARK: Ports

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import TidemarkLock
 
 /// Runs the engines of a kit, one job after the other on one thread, and only when it is told to.
 ///
@@ -14,7 +14,7 @@ final class KitExecutor: TaskExecutor {
         var freeRuns = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let queue = DispatchQueue(label: "tidemark.testkit")
 
     func enqueue(_ job: consuming ExecutorJob) {

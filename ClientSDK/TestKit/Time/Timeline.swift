@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// Virtual time and what is to happen in it. Nothing happens by itself: `runNext` does the next thing.
@@ -16,9 +16,9 @@ final class Timeline: Sendable {
         var lastOrder: UInt64 = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
-    init(now: Milliseconds) { state = Mutex(State(now: now)) }
+    init(now: Milliseconds) { state = Lock(State(now: now)) }
 
     var now: Milliseconds { state.withLock { $0.now } }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 
 /// The time of a `TestKit`: it stands still until the kit moves it. Give it to code of the app that takes a clock.
 public final class VirtualClock: Clock {
@@ -19,7 +19,7 @@ public final class VirtualClock: Clock {
     }
 
     private let timeline: Timeline
-    private let sleepers = Mutex<(last: Int, waiting: [Int: Sleeper])>((0, [:]))
+    private let sleepers = Lock<(last: Int, waiting: [Int: Sleeper])>((0, [:]))
 
     init(_ timeline: Timeline) { self.timeline = timeline }
 

@@ -1,5 +1,5 @@
-import Synchronization
 package import TidemarkIdentity
+import TidemarkLock
 package import TidemarkModel
 package import TidemarkStore
 
@@ -27,7 +27,7 @@ package final class AccountService: Sendable {
     /// Tells the operator's program of tokens that set another password; `nil` where there is none.
     let resets: ResetDesk?
     let random: @Sendable () -> UInt64
-    private let throttles: Mutex<AccountThrottles>
+    private let throttles: Lock<AccountThrottles>
 
     /// - Parameter random: as secret as a password has to be.
     package init(
@@ -40,7 +40,7 @@ package final class AccountService: Sendable {
         self.bench = bench
         self.resets = resets
         self.random = random
-        throttles = Mutex(AccountThrottles(rules.limits.rates))
+        throttles = Lock(AccountThrottles(rules.limits.rates))
     }
 
     /// Takes a call, or tells after how many milliseconds one can be made.

@@ -1,14 +1,14 @@
-import Synchronization
+import TidemarkLock
 
 /// Shows how far something is, once a second at most.
 final class Occasionally: Sendable {
     private let show: @Sendable (String) -> Void
-    private let last: Mutex<ContinuousClock.Instant>
+    private let last: Lock<ContinuousClock.Instant>
     private static let every = Duration.seconds(1)
 
     init(_ show: @escaping @Sendable (String) -> Void) {
         self.show = show
-        last = Mutex(ContinuousClock.now)
+        last = Lock(ContinuousClock.now)
     }
 
     /// Shows the text if a second has passed since the last one.

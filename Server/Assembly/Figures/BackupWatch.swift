@@ -1,6 +1,6 @@
 import Logging
 import ServiceLifecycle
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
@@ -11,7 +11,7 @@ final class BackupWatch: Service {
     private let log: (any BackupLog)?
     private let clock: any Clock<Duration>
     private let logger: Logger
-    private let newest = Mutex<Milliseconds?>(nil)
+    private let newest = Lock<Milliseconds?>(nil)
 
     init(_ log: (any BackupLog)?, clock: any Clock<Duration>, logger: Logger) {
         self.log = log

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import Logging
-import Synchronization
 import TidemarkAssembly
 import TidemarkCommandLine
+import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
@@ -172,7 +172,7 @@ private final class StepCount: Sendable {
         var lastOfBlobs: BlobCompactionStep?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var last: CompactionStep? { state.withLock { $0.last } }
     var lastOfBlobs: BlobCompactionStep? { state.withLock { $0.lastOfBlobs } }

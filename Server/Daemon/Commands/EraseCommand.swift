@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import Logging
-import Synchronization
 import TidemarkAssembly
 import TidemarkCommandLine
+import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
@@ -167,7 +167,7 @@ struct EraseWorkspaceCommand: AsyncParsableCommand {
             var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .warning
             let name = options.workspace
-            let steps = Mutex(0)
+            let steps = Lock(0)
             try await job.run(isPlan: options.plan || !options.yes, logger: logger) { progress in
                 switch progress {
                 case .planned(let changes, let usage):
@@ -245,7 +245,7 @@ struct EraseOptions: ParsableArguments {
 private final class ErasureReport: Sendable {
     private static let tellEvery = 100
     private let subject: String
-    private let state = Mutex<(steps: Int, phase: Eraser.Phase?)>((0, nil))
+    private let state = Lock<(steps: Int, phase: Eraser.Phase?)>((0, nil))
 
     init(_ subject: String) { self.subject = subject }
 

@@ -1,6 +1,6 @@
 import NIOPosix
 import ServiceLifecycle
-import Synchronization
+import TidemarkLock
 
 /// Where hashes are computed: on threads of their own, a few at a time, since each takes memory by the hundred megabytes. So many
 /// more wait; one more is refused at once, rather than all of them after a while.
@@ -17,8 +17,8 @@ package final class PasswordHasher: Service {
 
     private let judge: PasswordJudge
     private let pool: NIOThreadPool
-    private let state = Mutex(State.idle)
-    private let asked = Atomic(0)
+    private let state = Lock(State.idle)
+    private let asked = Lock(0)
     private let askedMax: Int
     private let random: @Sendable () -> UInt64
 
@@ -64,14 +64,14 @@ package final class PasswordHasher: Service {
     }
 
     /// Hashes that are computed or wait.
-    package var load: Int { asked.load(ordering: .relaxed) }
+    package var load: Int { asked.current }
 
     private func compute<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        guard asked.add(1, ordering: .relaxed).newValue <= askedMax else {
-            asked.subtract(1, ordering: .relaxed)
+        guard asked.add(1) <= askedMax else {
+            asked.add(-1)
             throw Busy()
         }
-        defer { asked.subtract(1, ordering: .relaxed) }
+        defer { asked.add(-1) }
         begin()
         return try await pool.runIfActive(body)
     }

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 package import TidemarkStore
 
 /// The blobs of one server process: the store with the bounds on using it, and what was done. Any thread.
@@ -10,7 +10,7 @@ package final class BlobService: Sendable {
     package let downloadRates: RateBook<Caller>
     package let writeGate: ReadGate
     package let readGate: ReadGate
-    private let tally = Mutex(BlobCounts())
+    private let tally = Lock(BlobCounts())
 
     init(store: any BlobStore, limits: BlobLimits) {
         self.store = store

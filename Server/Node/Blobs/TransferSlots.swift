@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 
 /// A bounded number of places for transfers, of which each user may have some. Half of them are for users who have none, so
 /// that a few who are slow with all of theirs do not keep everybody else out. Any thread.
@@ -10,7 +10,7 @@ package final class TransferSlots: Sendable {
 
     private let max: Int
     private let perUserMax: Int
-    private let taken = Mutex(Taken())
+    private let taken = Lock(Taken())
 
     init(max: Int, perUserMax: Int) {
         self.max = max

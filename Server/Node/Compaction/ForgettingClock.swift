@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 package import TidemarkStore
 
@@ -59,7 +59,7 @@ package struct ForgettingClock: Sendable {
 
 /// The clock of one process. Any thread.
 package final class ForgettingTime: Sendable {
-    private let state = Mutex((clock: ForgettingClock(), time: Milliseconds(0)))
+    private let state = Lock((clock: ForgettingClock(), time: Milliseconds(0)))
     private let uptime: @Sendable () -> Duration
 
     /// - Parameter clock: a clock that nobody sets.

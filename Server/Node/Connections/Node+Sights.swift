@@ -1,6 +1,6 @@
 import NIOCore
-import Synchronization
 import TidemarkHub
+import TidemarkLock
 package import TidemarkModel
 import TidemarkSequencer
 package import TidemarkStore
@@ -21,7 +21,7 @@ final class DeviceQuestions: Sendable {
 
     /// So many at once; what is asked on top of them is not answered.
     private static let questionsMax = 64
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Returns: the question's number, and a stream that ends when all have answered; `nil` where too many are under way.
     fileprivate func begin(to nodes: Set<UInt64>) -> (number: Int64, done: AsyncStream<Void>)? {

@@ -1,5 +1,5 @@
 import NIOCore
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 import TidemarkSequencer
 
@@ -11,7 +11,7 @@ package final class RecentList<One: Sendable>: Sendable {
     }
 
     private let countMax: Int
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(countMax: Int) { self.countMax = countMax }
 

@@ -1,6 +1,6 @@
 package import Logging
 import ServiceLifecycle
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 package import TidemarkStore
 
@@ -70,10 +70,10 @@ package final class GroupCommit: Service {
     let timing: CommitTiming
     let environment: Environment
     let publish: Publish
-    let lanes = Mutex(Lanes())
-    private let health = Mutex(StoreHealth())
+    let lanes = Lock(Lanes())
+    private let health = Lock(StoreHealth())
     /// Looked at after each commit; the lock behind it only when something is wrong.
-    private let hasFault = Atomic(false)
+    private let hasFault = Lock(false)
     private let opened: AsyncStream<Lane>
     /// Each lane is in it once.
     private let opening: AsyncStream<Lane>.Continuation
@@ -182,10 +182,10 @@ package final class GroupCommit: Service {
     }
 
     func succeeded() {
-        guard hasFault.load(ordering: .relaxed) else { return }
+        guard hasFault.current else { return }
         note(
             health.withLock { health in
-                hasFault.store(false, ordering: .relaxed)
+                hasFault.set(false)
                 return health.succeeded()
             }, nil)
     }
@@ -195,7 +195,7 @@ package final class GroupCommit: Service {
         note(
             health.withLock { health in
                 let note = health.failed(error, now: now)
-                hasFault.store(health.fault != nil, ordering: .relaxed)
+                hasFault.set(health.fault != nil)
                 return note
             }, workspace)
     }

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
@@ -33,11 +33,11 @@ final class Lane: Sendable {
     }
 
     let workspace: WorkspaceID
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(_ workspace: WorkspaceID, limits: LaneLimits) {
         self.workspace = workspace
-        state = Mutex(State(queue: LaneQueue(limits: limits)))
+        state = Lock(State(queue: LaneQueue(limits: limits)))
     }
 
     // MARK: Submitting

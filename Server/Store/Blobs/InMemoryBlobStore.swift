@@ -1,14 +1,14 @@
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 
 /// The contract in memory, for tests and for trying things out: nothing outlives the process.
 package final class InMemoryBlobStore: BlobStore {
-    let tables: Mutex<BlobTables>
+    let tables: Lock<BlobTables>
     private let records: InMemoryStore?
 
     /// - Parameter records: the store whose erased scopes get no blobs; `nil` where none is ever erased.
     package init(_ tables: BlobTables = BlobTables(), beside records: InMemoryStore? = nil) {
-        self.tables = Mutex(tables)
+        self.tables = Lock(tables)
         self.records = records
     }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 
 /// The accounts of a workspace.

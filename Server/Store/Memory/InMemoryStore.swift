@@ -1,11 +1,11 @@
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 
 /// The contract in memory, for tests and for trying things out: nothing outlives the process.
 package final class InMemoryStore: Store {
-    let tables: Mutex<MemoryTables>
+    let tables: Lock<MemoryTables>
 
-    package init(_ tables: MemoryTables = MemoryTables()) { self.tables = Mutex(tables) }
+    package init(_ tables: MemoryTables = MemoryTables()) { self.tables = Lock(tables) }
 
     /// The tables as they are now.
     package var snapshot: MemoryTables { tables.withLock { $0 } }

@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 package import TidemarkModel
 
 /// The contract in memory, for tests and for trying things out: nothing outlives the process. It knows of no records.
@@ -8,7 +8,7 @@ package final class InMemorySchemaStore: SchemaStore {
         var apps: [ClientID: String] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init() {}
 

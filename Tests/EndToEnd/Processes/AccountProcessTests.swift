@@ -1,8 +1,8 @@
 import Foundation
 import NIOPosix
-import Synchronization
 import Testing
 import Tidemark
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 
@@ -77,7 +77,7 @@ import TidemarkNIOTransport
     /// The SDK's way in, with an answer that is lost.
     private static func useClient(_ port: Int) async throws {
         let keeper = Keeper()
-        let losses = Mutex(0)
+        let losses = Lock(0)
         let client = AccountClient(keeping: keeper) { path, body in
             let answer = try await NIOHTTPClient.request(
                 method: "POST", host: "127.0.0.1", port: port, path: path, useTLS: false, headers: [],
@@ -111,7 +111,7 @@ import TidemarkNIOTransport
     private struct Lost: Error {}
 
     private final class Keeper: SignInKeeping {
-        private let kept = Mutex<KeptSignIn?>(nil)
+        private let kept = Lock<KeptSignIn?>(nil)
 
         func signIn() async throws -> KeptSignIn? { kept.withLock { $0 } }
         func keep(_ signIn: KeptSignIn?) async throws { kept.withLock { $0 = signIn } }

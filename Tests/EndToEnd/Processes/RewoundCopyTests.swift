@@ -1,8 +1,8 @@
 import Foundation
 import Logging
-import Synchronization
 import Testing
 import Tidemark
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
@@ -213,7 +213,7 @@ private final class CountingTransport: Transport {
 
     let sendsEnds: Bool
     private let inner = NIOTransport()
-    private let counted = Mutex(Figures())
+    private let counted = Lock(Figures())
 
     init(sendsEnds: Bool) { self.sendsEnds = sendsEnds }
 

@@ -1,10 +1,10 @@
 import Foundation
 import Logging
 import NIOPosix
-import Synchronization
 import Testing
 import Tidemark
 import TidemarkChat
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 
@@ -22,7 +22,7 @@ import TidemarkNIOTransport
     private static let last = RotatedServers.Keys(secrets: [key("b")], cursors: [key("y")])
 
     private final class Keeper: SignInKeeping {
-        private let kept = Mutex<KeptSignIn?>(nil)
+        private let kept = Lock<KeptSignIn?>(nil)
 
         func signIn() async throws -> KeptSignIn? { kept.withLock { $0 } }
         func keep(_ signIn: KeptSignIn?) async throws { kept.withLock { $0 = signIn } }
@@ -33,7 +33,7 @@ import TidemarkNIOTransport
         let chat: Chat
         private let servers: RotatedServers
         private let token: @Sendable (_ server: Int) async throws -> String
-        private let failures = Mutex<[SyncFailure.Code]>([])
+        private let failures = Lock<[SyncFailure.Code]>([])
 
         init(
             _ user: UserID, _ servers: RotatedServers, in folder: String,
@@ -71,7 +71,7 @@ import TidemarkNIOTransport
 
     /// Signs up an account, whose device then lives by refresh tokens.
     private func account(_ login: String, _ servers: RotatedServers, in folder: String) async throws -> Roamer {
-        let server = Mutex(0)
+        let server = Lock(0)
         let client = AccountClient(keeping: Keeper()) { path, body in
             try await servers.post(path, Array(body), at: server.withLock { $0 })
         }
@@ -88,7 +88,7 @@ import TidemarkNIOTransport
         let folder = try TemporaryFolder("tidemark-rotation")
         let database = try await KeptDatabase(.postgres, in: folder.path)
         let servers = try await RotatedServers(Self.first, on: database.location, in: folder.path)
-        let signing = Mutex(Self.first.signing)
+        let signing = Lock(Self.first.signing)
         let ann = try await account("ann", servers, in: folder.path)
         let sleeper = try await account("cid", servers, in: folder.path)
         let bob = try await Roamer(UserID("bob"), servers, in: folder.path) { _ in

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
-import Synchronization
 import Tidemark
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 
@@ -13,7 +13,7 @@ final class DrillDevice: Sendable {
     let store: SyncStore
     private let ground: DrillGround
     private let tally: UUID
-    private let texts = Mutex<[String]>([])
+    private let texts = Lock<[String]>([])
 
     /// What it has written so far, as text.
     var written: [String] { texts.withLock { $0 } }

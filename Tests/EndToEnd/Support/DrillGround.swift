@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import Tidemark
+import TidemarkLock
 import TidemarkModel
 
 @testable import TidemarkCommandLine
@@ -44,7 +44,7 @@ final class DrillGround: Sendable {
     }
 
     let room = LoadTarget.newClient()
-    private let state = Mutex((isWriting: false, round: 0, number: 0))
+    private let state = Lock((isWriting: false, round: 0, number: 0))
 
     /// Clients write now.
     var isWriting: Bool {

@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import Testing
 import Tidemark
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 

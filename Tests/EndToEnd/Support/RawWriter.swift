@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
@@ -26,7 +26,7 @@ final class RawWriter: Sendable {
     }
 
     let name: String
-    let log = Mutex(Log())
+    let log = Lock(Log())
     private let server: LiveServer
     private let ground: DrillGround
     private let tally: LocalID

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import Synchronization
+import TidemarkLock
 
 /// An HTTP server on the loopback address that gives one answer, or none before ``answer(_:_:_:)``.
 final class KeySite: Sendable {
@@ -11,13 +11,13 @@ final class KeySite: Sendable {
         var body: String
     }
 
-    fileprivate let state = Mutex((answer: Answer?.none, requests: [String]()))
+    fileprivate let state = Lock((answer: Answer?.none, requests: [String]()))
     let port: Int
 
     private init(port: Int) { self.port = port }
 
     static func running(_ body: (KeySite) async throws -> Void) async throws {
-        let sites = Mutex(KeySite?.none)
+        let sites = Lock(KeySite?.none)
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { child in
                 child.eventLoop.makeCompletedFuture {

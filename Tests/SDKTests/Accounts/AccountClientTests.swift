@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import Testing
 import Tidemark
+import TidemarkLock
 
 /// A device that is signed in by an account, whatever answers are lost.
 @Suite(.timeLimit(.minutes(5))) struct AccountClientTests {
@@ -18,7 +18,7 @@ import Tidemark
             var isOver = false
         }
 
-        let state = Mutex(State())
+        let state = Lock(State())
 
         @Sendable func post(_ path: String, _ body: Data) async throws -> (status: Int, body: Data) {
             let members = try JSONDecoder().decode([String: String].self, from: body)
@@ -50,8 +50,8 @@ import Tidemark
     }
 
     private final class Keeper: SignInKeeping {
-        let kept = Mutex<KeptSignIn?>(nil)
-        let isFull = Mutex(false)
+        let kept = Lock<KeptSignIn?>(nil)
+        let isFull = Lock(false)
 
         func signIn() async throws -> KeptSignIn? { kept.withLock { $0 } }
 

@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -149,13 +149,13 @@ import TidemarkWire
 
 /// Counts on whatever thread the database runs.
 private final class StepCount: Sendable {
-    private let count = Atomic(0)
+    private let count = Lock(0)
 
-    var steps: Int { count.load(ordering: .relaxed) }
+    var steps: Int { count.current }
 
     static func add(_ context: UnsafeMutableRawPointer?) -> CInt {
         guard let context else { return 0 }
-        Unmanaged<StepCount>.fromOpaque(context).takeUnretainedValue().count.add(1, ordering: .relaxed)
+        Unmanaged<StepCount>.fromOpaque(context).takeUnretainedValue().count.add(1)
         return 0
     }
 }

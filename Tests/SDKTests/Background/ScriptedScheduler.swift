@@ -1,5 +1,5 @@
-import Synchronization
 import Tidemark
+import TidemarkLock
 
 /// A system's scheduler in the hands of a test: it notes what is asked of it, and grants when told to.
 final class ScriptedScheduler: RefreshScheduler {
@@ -11,7 +11,7 @@ final class ScriptedScheduler: RefreshScheduler {
         var refuses = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// What was asked for, in order.
     var log: [String] { state.withLock { $0.log } }
@@ -44,7 +44,7 @@ final class ScriptedScheduler: RefreshScheduler {
     final class Grant: RefreshTask {
         private let ends: AsyncStream<Bool>
         private let end: AsyncStream<Bool>.Continuation
-        private let expiration = Mutex<(@Sendable () -> Void)?>(nil)
+        private let expiration = Lock<(@Sendable () -> Void)?>(nil)
 
         init() { (ends, end) = AsyncStream.makeStream() }
 

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 @testable import Tidemark
@@ -23,7 +23,7 @@ final class BlobShelf: Transport {
     }
 
     let messages = ScriptedServer()
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var shelf: [String: Data] { state.withLock { $0.shelf } }
     var calls: [HTTPCall] { state.withLock { $0.calls } }
@@ -131,7 +131,7 @@ extension HTTPCall {
 
 /// Gives tokens by number.
 final class TokenSource: Sendable {
-    private let count = Mutex(0)
+    private let count = Lock(0)
 
     var given: Int { count.withLock { $0 } }
 

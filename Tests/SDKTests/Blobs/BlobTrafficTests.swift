@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 
 @testable import Tidemark
@@ -299,7 +299,7 @@ import TidemarkModel
     }
 
     @Test func `a look notes that the picture was looked at, but not each time`() async throws {
-        let time = Mutex<Int64>(1_000)
+        let time = Lock<Int64>(1_000)
         let environment = StoreEnvironment(now: { time.withLock { $0 } }, random: { (1, 2) })
         let store = try SyncStore.inMemory(
             account: Bench.user, schema: try TestSchema.schema(), environment: environment)

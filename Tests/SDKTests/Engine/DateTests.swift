@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 
 @testable import Tidemark
@@ -12,7 +12,7 @@ import TidemarkModel
     @Test(arguments: [-86_400_000, 86_400_000] as [Int64])
     func `a date that is set by a day moves no attempt`(_ jump: Int64) async throws {
         let server = ScriptedServer()
-        let date = Mutex<Milliseconds>(1_760_000_000_000)
+        let date = Lock<Milliseconds>(1_760_000_000_000)
         var environment = StoreEnvironment.counting()
         environment.now = { date.withLock { $0 } }
         environment.clock = clock
@@ -28,7 +28,7 @@ import TidemarkModel
         #expect(until > 1_760_000_000_000 && until < 1_760_000_060_000, "what is shown goes by the date")
         date.withLock { $0 += jump }
         server.set(away: false)
-        let isLive = Mutex(false)
+        let isLive = Lock(false)
         async let live: Void = {
             for await status in store.status where status.phase == .live { break }
             isLive.withLock { $0 = true }

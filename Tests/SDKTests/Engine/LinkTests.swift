@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -22,7 +22,7 @@ import TidemarkWire
     private func movingClock<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> (Value, seconds: Int) {
-        let isOver = Mutex(false)
+        let isOver = Lock(false)
         async let value: Value = {
             defer { isOver.withLock { $0 = true } }
             return try await body()

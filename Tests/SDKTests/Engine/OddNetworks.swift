@@ -1,11 +1,11 @@
-import Synchronization
+import TidemarkLock
 
 @testable import Tidemark
 
 /// Opens connections that take nothing and bring nothing, until they are closed.
 final class StuckNetwork: Transport {
-    private let counts = Mutex((opened: 0, closed: 0))
-    private let last = Mutex<Connection?>(nil)
+    private let counts = Lock((opened: 0, closed: 0))
+    private let last = Lock<Connection?>(nil)
 
     var opened: Int { counts.withLock { $0.opened } }
     var closed: Int { counts.withLock { $0.closed } }
@@ -46,7 +46,7 @@ final class StuckNetwork: Transport {
 /// A way to a server on which the first connection speaks once more after its end.
 final class HauntedNetwork: Transport {
     private let server: ScriptedServer
-    private let state = Mutex((connections: 0, words: [UInt8](), isAtRest: false))
+    private let state = Lock((connections: 0, words: [UInt8](), isAtRest: false))
     private let calling = Gate()
 
     init(_ server: ScriptedServer) { self.server = server }
@@ -72,7 +72,7 @@ final class HauntedNetwork: Transport {
     private final class Ghost: TransportConnection {
         private let inner: any TransportConnection
         private let network: HauntedNetwork
-        private let hasSpoken = Mutex(false)
+        private let hasSpoken = Lock(false)
 
         init(inner: any TransportConnection, network: HauntedNetwork) {
             self.inner = inner
@@ -103,7 +103,7 @@ final class HauntedNetwork: Transport {
 /// A way to a server on which the first connection opens long after it was asked for.
 final class LateNetwork: Transport {
     private let server: ScriptedServer
-    private let state = Mutex((asked: 0, isUsed: false, isClosed: false))
+    private let state = Lock((asked: 0, isUsed: false, isClosed: false))
     private let way = Gate()
 
     init(_ server: ScriptedServer) { self.server = server }
@@ -142,7 +142,7 @@ final class LateNetwork: Transport {
 
 /// Lets nobody pass until it is opened.
 final class Gate: Sendable {
-    private let state = Mutex((isOpen: false, waiting: [Int: CheckedContinuation<Void, Never>](), last: 0))
+    private let state = Lock((isOpen: false, waiting: [Int: CheckedContinuation<Void, Never>](), last: 0))
 
     func open() {
         let waiting = state.withLock { state in

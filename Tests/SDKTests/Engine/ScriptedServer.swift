@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -22,7 +22,7 @@ final class ScriptedServer: Transport {
         var scopes: Set<ScopeID>?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var accepted: [TransactionID] { state.withLock { $0.accepted } }
     var connections: Int { state.withLock { $0.connections } }

@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 
 @testable import Tidemark
@@ -13,7 +13,7 @@ import TidemarkModel
     }
 
     private final class Watchers: Sendable {
-        private let state = Mutex((seen: [Int: Int](), hasChanged: false))
+        private let state = Lock((seen: [Int: Int](), hasChanged: false))
 
         /// What each watcher saw last.
         var seen: [Int: Int] { state.withLock { $0.seen } }

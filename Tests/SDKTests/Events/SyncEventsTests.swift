@@ -1,7 +1,7 @@
 import Foundation
 import Logging
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 
 @testable import Tidemark
@@ -96,7 +96,7 @@ import TidemarkModel
 
 /// Keeps what is logged, as `level message key=value…`.
 private final class LogCapture: LogHandler {
-    private let entries = Mutex<[String]>([])
+    private let entries = Lock<[String]>([])
 
     var lines: [String] { entries.withLock { $0 } }
 

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import GRDBSQLite
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 
 @testable import Tidemark
@@ -115,7 +115,7 @@ import TidemarkModel
         var screen = notes.observe().makeAsyncIterator()
         #expect(try await screen.next() == [])
         let isSeen = DispatchSemaphore(value: 0)
-        let waited = Mutex<DispatchTimeoutResult?>(nil)
+        let waited = Lock<DispatchTimeoutResult?>(nil)
         disk.answers { flush in
             let wait = isSeen.wait(timeout: .now() + 300)
             waited.withLock { $0 = $0 ?? wait }

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -346,9 +346,9 @@ import TidemarkWire
 
 /// Refuses so many commits, as a disk without room does.
 private final class FailingCommits: TransactionObserver, Sendable {
-    private let left: Mutex<Int>
+    private let left: Lock<Int>
 
-    init(_ count: Int) { left = Mutex(count) }
+    init(_ count: Int) { left = Lock(count) }
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
     func databaseDidChange(with event: DatabaseEvent) {}
@@ -366,9 +366,9 @@ private final class FailingCommits: TransactionObserver, Sendable {
 
 /// Sleeps no time at all, and so many times; then its task is over.
 private final class RoundClock: Clock, Sendable {
-    private let rounds: Mutex<Int>
+    private let rounds: Lock<Int>
 
-    init(rounds: Int) { self.rounds = Mutex(rounds) }
+    init(rounds: Int) { self.rounds = Lock(rounds) }
 
     var left: Int { rounds.withLock { $0 } }
     var now: ContinuousClock.Instant { ContinuousClock().now }

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import GRDB
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 
 @testable import Tidemark
@@ -40,12 +40,12 @@ import TidemarkModel
                 group.addTask { try await database.change { db in try Meta.compared.set(Int64(number), db) } }
             }
             group.addTask { @concurrent in
-                while database.writesUnderWay.load(ordering: .relaxed) < 257 { await Task.yield() }
+                while database.writesUnderWay.current < 257 { await Task.yield() }
                 release.signal()
             }
             try await group.waitForAll()
         }
-        #expect(database.writesUnderWay.load(ordering: .relaxed) == 0)
+        #expect(database.writesUnderWay.current == 0)
     }
 
     @Test func `a task that was cancelled writes nothing`() async throws {

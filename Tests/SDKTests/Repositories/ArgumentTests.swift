@@ -1,7 +1,7 @@
 import Foundation
 import Logging
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -142,7 +142,7 @@ private struct RefusingServer: Transport {
 
 /// Keeps what is logged at `warning` and above.
 private final class WarningLog: LogHandler {
-    private let entries = Mutex<[String]>([])
+    private let entries = Lock<[String]>([])
     var lines: [String] { entries.withLock { $0 } }
 
     var logLevel: Logger.Level {

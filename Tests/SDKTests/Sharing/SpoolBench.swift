@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import TidemarkExtension
+import TidemarkLock
 import TidemarkModel
 
 @testable import Tidemark
@@ -13,8 +13,8 @@ final class SpoolBench: Sendable {
     private let clock = Hand()
 
     private final class Hand: Sendable {
-        let now = Mutex<Milliseconds>(5_000)
-        let count = Mutex<UInt64>(0)
+        let now = Lock<Milliseconds>(5_000)
+        let count = Lock<UInt64>(0)
 
         func word() -> UInt64 {
             count.withLock { count in

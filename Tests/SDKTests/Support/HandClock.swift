@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 
 @testable import Tidemark
 
@@ -18,7 +18,7 @@ final class HandClock: Clock {
         var watchers: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Swift.Duration { .milliseconds(1) }

@@ -1,10 +1,10 @@
 import Dispatch
-import Synchronization
+import TidemarkLock
 
 /// Runs jobs when it is told to, those that came last first: what was begun first is then late.
 final class HeldExecutor: TaskExecutor {
     /// `nil` once it is released.
-    private let held = Mutex<[UnownedJob]?>([])
+    private let held = Lock<[UnownedJob]?>([])
     private let queue = DispatchQueue(label: "held")
 
     func enqueue(_ job: consuming ExecutorJob) {

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import GRDBSQLite
-import Synchronization
 import Testing
+import TidemarkLock
 
 @testable import Tidemark
 
@@ -20,13 +20,13 @@ final class LogDisk: @unchecked Sendable {  // the pointers are only followed on
     }
 
     /// What a C function, which captures nothing, finds its disk by.
-    private static let disks = Mutex<[Int: LogDisk]>([:])
+    private static let disks = Lock<[Int: LogDisk]>([:])
 
     private let database: LocalDatabase
     private let file: FilePointer
     private let methods: UnsafeMutablePointer<sqlite3_io_methods>
     private let original: UnsafePointer<sqlite3_io_methods>
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(under database: LocalDatabase) throws {
         self.database = database

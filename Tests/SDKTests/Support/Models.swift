@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 @testable import Tidemark
@@ -63,7 +63,7 @@ extension StoreEnvironment {
     }
 
     private final class Counter: Sendable {
-        private let value = Mutex<Int64>(0)
+        private let value = Lock<Int64>(0)
         func next() -> Int64 {
             value.withLock { value in
                 value += 1

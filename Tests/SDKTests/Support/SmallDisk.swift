@@ -1,18 +1,18 @@
 import Foundation
 import GRDBSQLite
-import Synchronization
+import TidemarkLock
 
 /// A disk with room for so many bytes, under the databases of one folder: what does not fit is refused as a full disk refuses.
 ///
 /// It stands between SQLite and the system, for each connection that is opened while it lives. Only writes are counted.
 final class SmallDisk: Sendable {
     private let folder: String
-    private let room: Mutex<Int>
+    private let room: Lock<Int>
 
     /// - Parameter bytes: that all files of the folder together may have.
     init(under folder: TemporaryFolder, bytes: Int) {
         self.folder = folder.url.path
-        room = Mutex(bytes)
+        room = Lock(bytes)
         _ = Shim.isInstalled
         Shim.disks.withLock { $0[self.folder] = Shim.Reference(disk: self) }
     }
@@ -46,7 +46,7 @@ private enum Shim {
         weak var disk: SmallDisk?
     }
 
-    static let disks = Mutex<[String: Reference]>([:])
+    static let disks = Lock<[String: Reference]>([:])
     /// A file of a small disk, and what the system does with it.
     struct File: @unchecked Sendable {  // the methods are only read
         var disk: Reference
@@ -54,10 +54,10 @@ private enum Shim {
     }
 
     /// By the address of the file.
-    private static let files = Mutex<[Int: File]>([:])
+    private static let files = Lock<[Int: File]>([:])
     private nonisolated(unsafe) static var original: UnsafeMutablePointer<sqlite3_vfs>?
     /// Ours by the address of the system's, which has others for a log than for a database. They stay for ever.
-    private static let methods = Mutex<[Int: Int]>([:])
+    private static let methods = Lock<[Int: Int]>([:])
 
     static let isInstalled: Bool = {
         guard let system = sqlite3_vfs_find(nil) else { return false }

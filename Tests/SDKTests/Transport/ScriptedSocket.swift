@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 
 @testable import Tidemark
 
@@ -13,7 +13,7 @@ final class ScriptedSocket: MessageSocket {
         var codes: [UInt16] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Fires with each ping.
     let pinged: AsyncStream<Void>
     private let pinging: AsyncStream<Void>.Continuation

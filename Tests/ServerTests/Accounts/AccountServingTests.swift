@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import Testing
 import TidemarkIdentity
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkNode
@@ -194,7 +194,7 @@ import TidemarkWire
 
     @Test func `a clock that jumps ahead by months makes the server forget no device that is signed in`() async throws {
         let (store, workspace) = (InMemoryStore(), WorkspaceID("w"))
-        let ahead = Mutex<Milliseconds>(0)
+        let ahead = Lock<Milliseconds>(0)
         var surroundings = ServerAssembly.Surroundings()
         let now = surroundings.now
         surroundings.now = { now() + ahead.withLock { $0 } }

@@ -1,7 +1,7 @@
 import Logging
 import ServiceLifecycle
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 import TidemarkWire
@@ -18,7 +18,7 @@ final class NotingClock: Clock, Sendable {
         static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
-    private let state = Mutex((now: Instant(), sleeps: [Duration]()))
+    private let state = Lock((now: Instant(), sleeps: [Duration]()))
 
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Duration { .zero }
@@ -40,9 +40,9 @@ final class NotingClock: Clock, Sendable {
     private let published = Published()
 
     private final class Published: Sendable {
-        let batches = Mutex<[CommittedBatch]>([])
+        let batches = Lock<[CommittedBatch]>([])
         /// What the service said of the workspace meanwhile.
-        let wasCommitting = Mutex<[Bool]>([])
+        let wasCommitting = Lock<[Bool]>([])
     }
 
     private func commits(
@@ -221,7 +221,7 @@ final class NotingClock: Clock, Sendable {
     }
 
     @Test func `a batch that is planned again gets another nonce`() async throws {
-        let nonces = Mutex<UInt64>(0)
+        let nonces = Lock<UInt64>(0)
         let commits = try commits {
             nonces.withLock {
                 $0 += 1; return $0
@@ -404,7 +404,7 @@ final class NotingClock: Clock, Sendable {
         var limits = LaneLimits()
         limits.queueTransactionsMax = 1
         let commits = try commits(limits)
-        let answers = Mutex<[PushOutcome]>([])
+        let answers = Lock<[PushOutcome]>([])
         // Nothing is served yet: the first stays queued.
         commits.submit(try submission(1, from: 1, [Sample.profile(11)]), in: workspace) { _ in }
         let overloaded = await outcome(of: try submission(1, from: 2, [Sample.profile(12)]), by: commits)
@@ -428,7 +428,7 @@ final class NotingClock: Clock, Sendable {
         var limits = LaneLimits()
         limits.queueTransactionsMax = 2
         let commits = try commits(limits)
-        let answers = Mutex<[Int: PushOutcome]>([:])
+        let answers = Lock<[Int: PushOutcome]>([:])
         let pushes = try [(UInt64(1), Int64(1)), (1, 2), (2, 1)].map { client, first in
             try submission(client, from: first, [Sample.profile(client * 10 + UInt64(first))])
         }
@@ -458,7 +458,7 @@ final class NotingClock: Clock, Sendable {
             await group.triggerGracefulShutdown()
             // The trigger reaches the service by another task; what comes before it is still accepted.
             while !commits.lanes.withLock({ $0.isClosed }), !Task.isCancelled { await Task.yield() }
-            let late = Mutex<PushOutcome?>(nil)
+            let late = Lock<PushOutcome?>(nil)
             commits.submit(try submission(1, from: 2, [Sample.profile(12)]), in: workspace) { outcome in
                 late.withLock { $0 = outcome }
             }

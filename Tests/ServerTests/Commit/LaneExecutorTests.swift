@@ -1,12 +1,12 @@
 import Dispatch
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkStore
 
 /// Where the lanes of the embedded store run.
 @Suite(.timeLimit(.minutes(1))) struct LaneExecutorTests {
     private final class Turns: Sendable {
-        let taken = Mutex<[String]>([])
+        let taken = Lock<[String]>([])
 
         func take(_ name: String) { taken.withLock { $0.append(name) } }
     }

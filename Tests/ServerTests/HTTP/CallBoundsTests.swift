@@ -1,6 +1,6 @@
-import Synchronization
 import Testing
 import TidemarkEdge
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkNode

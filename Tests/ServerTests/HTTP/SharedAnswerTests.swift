@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import TidemarkLock
 
 @testable import TidemarkAPI
 
@@ -40,7 +40,7 @@ import Testing
 
 /// Is answered by 7 once that is allowed, and counts how often it is put.
 private final class Question: Sendable {
-    private let asked = Mutex(0)
+    private let asked = Lock(0)
     private let gate: AsyncStream<Void>
     private let opening: AsyncStream<Void>.Continuation
 

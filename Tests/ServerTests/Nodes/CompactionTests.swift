@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore
@@ -89,7 +89,7 @@ import TidemarkWire
 
     @Test func `a clock that jumps makes the server forget no revocation that it knows`() async throws {
         let store = InMemoryStore()
-        let ahead = Mutex<Milliseconds>(0)
+        let ahead = Lock<Milliseconds>(0)
         var surroundings = ServerAssembly.Surroundings()
         let now = surroundings.now
         surroundings.now = { now() + ahead.withLock { $0 } }
@@ -109,7 +109,7 @@ import TidemarkWire
 
     @Test func `a clock that jumps makes the server forget nothing, and a line tells of it`() async throws {
         let (store, log) = (InMemoryStore(), LogCapture())
-        let ahead = Mutex<Milliseconds>(0)
+        let ahead = Lock<Milliseconds>(0)
         var surroundings = ServerAssembly.Surroundings()
         let now = surroundings.now
         surroundings.now = { now() + ahead.withLock { $0 } }

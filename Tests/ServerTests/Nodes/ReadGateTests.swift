@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -9,7 +9,7 @@ import TidemarkWire
 @Suite(.timeLimit(.minutes(5))) struct ReadGateTests {
     /// The reads that went, in their order.
     private final class Order: Sendable {
-        private let names = Mutex<[String]>([])
+        private let names = Lock<[String]>([])
 
         var all: [String] { names.withLock(\.self) }
 

@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 import Logging
-import Synchronization
 import Testing
 import TidemarkEmbeddedStore
 import TidemarkHub
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkNode
@@ -190,7 +190,7 @@ import TidemarkWire
             _ = try await ann.settled(through: 1)
         }
         try FileManager.default.copyItem(atPath: path, toPath: older)
-        let cursor = Mutex("")
+        let cursor = Lock("")
         try await serve { server in
             let ann = try await TestClient.greeting(server, as: "ann", 1, isNew: false, counter: 2)
             _ = try await ann.welcome()

@@ -1,9 +1,9 @@
 import Crypto
 import Foundation
-import Synchronization
 import Testing
 import TidemarkEmbeddedStore
 import TidemarkHub
+import TidemarkLock
 import TidemarkModel
 import TidemarkNode
 import TidemarkStore
@@ -97,7 +97,7 @@ import TidemarkWire
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rewound-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let (path, older) = (folder.path + "/store.sqlite", folder.path + "/older.sqlite")
-        let cursors = Mutex<[String]>([])
+        let cursors = Lock<[String]>([])
         func serve(_ body: @Sendable (TestServer) async throws -> Void) async throws {
             let store = try EmbeddedStore(path: path)
             try await TestServer.running(over: OpenedStore(store), body)

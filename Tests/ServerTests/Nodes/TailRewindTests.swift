@@ -1,7 +1,7 @@
 import Crypto
-import Synchronization
 import Testing
 import TidemarkHub
+import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
@@ -87,7 +87,7 @@ import TidemarkStore
         let feed = Feeds(inboxes: [], seal: seal).open(WorkspaceID("w"))
         let (before, after) = (head(9), head(5))
         _ = try await feed.follow(now: 1) { () async throws(StoreError) in before }
-        let told = Mutex<[Feed.Rewind]>([])
+        let told = Lock<[Feed.Rewind]>([])
         var failure: StoreError?
         do throws(StoreError) {
             try await feed.readOn(

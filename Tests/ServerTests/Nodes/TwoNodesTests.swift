@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkNode
@@ -10,7 +10,7 @@ import TidemarkWire
 
 /// Hints between the nodes of a test.
 private final class Relay: Sendable {
-    private let ends = Mutex<[UInt64: AsyncStream<CommitHint>.Continuation]>([:])
+    private let ends = Lock<[UInt64: AsyncStream<CommitHint>.Continuation]>([:])
 
     struct End: CommitHints {
         let relay: Relay

@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkNode
@@ -102,7 +102,7 @@ import TidemarkStore
             let answer = try await server.adminCall("/admin/v1/revocations", body: body)
             #expect(answer.status == 501, "\(answer.text)")
         }
-        let isDone = Mutex(false)
+        let isDone = Lock(false)
         await #expect(throws: StoreError.self) {
             try await ShellOperator().keeping(.compact, of: OpenedStore(store), in: WorkspaceID("w")) {
                 isDone.withLock { $0 = true }

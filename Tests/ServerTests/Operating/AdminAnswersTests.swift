@@ -1,11 +1,11 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import Synchronization
 import Testing
 import TidemarkAssembly
 import TidemarkEmbeddedStore
 import TidemarkHub
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore
@@ -78,7 +78,7 @@ import TidemarkWire
     @Test func `a loop hears its sockets while something is done for all its connections`() async throws {
         let turns = Turns()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1, metricsDelegate: turns)
-        let seen = Mutex<[Int]>([])
+        let seen = Lock<[Int]>([])
         let before = turns.count
         try await group.next().inTurns(Array(1...1_000), of: 250) { number in seen.withLock { $0.append(number) } }
             .get()
@@ -90,11 +90,11 @@ import TidemarkWire
 
     /// Counts how often a loop has looked at its sockets.
     private final class Turns: NIOEventLoopMetricsDelegate {
-        private let number = Atomic(0)
+        private let number = Lock(0)
 
-        var count: Int { number.load(ordering: .relaxed) }
+        var count: Int { number.current }
 
-        func processedTick(info: NIOEventLoopTickInfo) { number.add(1, ordering: .relaxed) }
+        func processedTick(info: NIOEventLoopTickInfo) { number.add(1) }
     }
 
     @Test func `writes that were refused are told with what they were to write`() async throws {

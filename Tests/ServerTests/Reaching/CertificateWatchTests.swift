@@ -1,7 +1,7 @@
 import Foundation
 import Logging
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkTelemetry
 
 @testable import TidemarkAssembly

@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
@@ -28,15 +28,15 @@ import TidemarkWire
 
     /// A clock that a test moves.
     private final class MovedClock: Sendable {
-        private let ahead = Atomic<Int64>(0)
+        private let ahead = Lock<Int64>(0)
         var surroundings: ServerAssembly.Surroundings {
             var surroundings = ServerAssembly.Surroundings()
             let now = surroundings.now
-            surroundings.now = { now() + self.ahead.load(ordering: .relaxed) }
+            surroundings.now = { now() + self.ahead.current }
             return surroundings
         }
         func advance(_ duration: Duration) {
-            ahead.wrappingAdd(Int64(duration / .milliseconds(1)), ordering: .relaxed)
+            ahead.add(Int64(duration / .milliseconds(1)))
         }
     }
 

@@ -1,6 +1,6 @@
-import Synchronization
 import Testing
 import TidemarkHub
+import TidemarkLock
 import TidemarkModel
 import TidemarkNode
 import TidemarkStore

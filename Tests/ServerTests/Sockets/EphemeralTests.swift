@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkNode
 import TidemarkStore
@@ -143,7 +143,7 @@ import TidemarkWire
 
 /// Words between the nodes of a test.
 final class TestRelay: Sendable {
-    private let ends = Mutex<[Int: AsyncStream<String>.Continuation]>([:])
+    private let ends = Lock<[Int: AsyncStream<String>.Continuation]>([:])
 
     struct End: NodeRelay {
         let relay: TestRelay

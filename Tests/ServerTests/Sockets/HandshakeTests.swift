@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkNode
 import TidemarkWire

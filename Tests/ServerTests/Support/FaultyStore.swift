@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
@@ -44,7 +44,7 @@ final class FaultyStore: Store {
     }
 
     let inner = InMemoryStore()
-    let faults = Mutex(Faults())
+    let faults = Lock(Faults())
 
     /// Lets held commits go.
     func release() {

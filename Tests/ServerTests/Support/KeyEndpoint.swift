@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import Synchronization
+import TidemarkLock
 
 /// An endpoint for keys on the loopback address: answers what a test wants, and counts who asks.
 final class KeyEndpoint: Sendable {
@@ -23,9 +23,9 @@ final class KeyEndpoint: Sendable {
         var requests = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
-    private init(_ answer: Answer) { state = Mutex(State(answer: answer)) }
+    private init(_ answer: Answer) { state = Lock(State(answer: answer)) }
 
     var answer: Answer {
         get { state.withLock { $0.answer } }

@@ -1,9 +1,9 @@
 import Logging
-import Synchronization
+import TidemarkLock
 
 /// Keeps what is logged, as `level message key=value…`.
 final class LogCapture: LogHandler {
-    private let entries = Mutex<[String]>([])
+    private let entries = Lock<[String]>([])
 
     var lines: [String] { entries.withLock { $0 } }
 

@@ -1,6 +1,6 @@
 import NIOPosix
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
@@ -9,7 +9,7 @@ import TidemarkWire
 final class TestClient: Sendable {
     let id: ClientID
     private let connection: NIOWebSocketConnection
-    private let frames = Mutex<Int64>(0)
+    private let frames = Lock<Int64>(0)
 
     private init(id: ClientID, connection: NIOWebSocketConnection) {
         self.id = id

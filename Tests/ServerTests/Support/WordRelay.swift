@@ -1,10 +1,10 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 import TidemarkNode
 
 /// Words between the nodes of a test.
 final class WordRelay: Sendable {
-    private let ends = Mutex<[UInt64: AsyncStream<String>.Continuation]>([:])
+    private let ends = Lock<[UInt64: AsyncStream<String>.Continuation]>([:])
 
     struct End: NodeRelay {
         let relay: WordRelay

@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore
@@ -65,7 +65,7 @@ import TidemarkWire
         async throws
     {
         // Each look at the clock is a millisecond later than the one before.
-        let looks = Mutex<Int64>(0)
+        let looks = Lock<Int64>(0)
         var surroundings = ServerAssembly.Surroundings()
         let begun = surroundings.now()
         surroundings.now = {

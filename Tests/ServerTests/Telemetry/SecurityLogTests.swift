@@ -1,6 +1,6 @@
 import Logging
-import Synchronization
 import Testing
+import TidemarkLock
 
 @testable import TidemarkTelemetry
 
@@ -33,7 +33,7 @@ import Testing
 
     @Test func `a flood is twenty lines and one sum, and all of it is counted`() {
         let log = LogCapture()
-        let time = Mutex<Int64>(5_000)
+        let time = Lock<Int64>(5_000)
         let telemetry = Telemetry(
             now: { time.withLock { $0 } }, clock: ContinuousClock(), logger: Logger(label: "test") { _ in log })
         for _ in 0..<1_000 { telemetry.security.note(.close, "4400", peer: "192.0.2.1") }

@@ -2,8 +2,8 @@ import Crypto
 import Logging
 import NIOCore
 import NIOEmbedded
-import Synchronization
 import Testing
+import TidemarkLock
 import TidemarkModel
 import TidemarkSequencer
 import TidemarkStore
@@ -25,7 +25,7 @@ import TidemarkWire
     {
         let loop = EmbeddedEventLoop()
         let inbox = HubInbox(eventLoop: loop, number: 0, bytesMax: 1)
-        inbox.sockets.store(1, ordering: .relaxed)
+        inbox.sockets.set(1)
         let workspace = WorkspaceID("w")
         inbox.post(.tick)
         #expect(inbox.oldest == nil, "what is no batch keeps nobody waiting")
@@ -54,7 +54,7 @@ import TidemarkWire
         inbox.post(.tick)
         loop.run()
         #expect(inbox.waiting == 0)
-        inbox.sockets.store(1, ordering: .relaxed)
+        inbox.sockets.set(1)
         post(71...71)
         #expect(inbox.waiting == 0)
     }
@@ -64,7 +64,7 @@ import TidemarkWire
         let node = try Self.node(on: loops, now: 10_000)
         for (loop, time) in zip(loops, [7_000, 2_000, 9_000] as [Milliseconds]) {
             let inbox = try #require(node.inboxes[ObjectIdentifier(loop)])
-            inbox.sockets.store(1, ordering: .relaxed)
+            inbox.sockets.set(1)
             inbox.post(.committed(WorkspaceID("w"), Self.batch(1, at: time)))
         }
         #expect(node.figures.unservedAge == 8_000)
@@ -136,7 +136,7 @@ import TidemarkWire
 
 /// The lead of a test's clock, in milliseconds.
 private final class MovedClock: Sendable {
-    private let state = Mutex<Int64>(0)
+    private let state = Lock<Int64>(0)
 
     var ahead: Int64 { state.withLock { $0 } }
 

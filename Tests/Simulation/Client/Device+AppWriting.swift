@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 @testable import Tidemark
@@ -89,7 +89,7 @@ extension Device {
     private func carryOut(_ batch: WriteBatch, as id: TransactionID, inParts: Bool) throws -> [Transaction] {
         let position = position()
         let (steps, time) = (batch.noted.take(), clock)
-        let count = Mutex<UInt64>(0)
+        let count = Lock<UInt64>(0)
         let newID: @Sendable () -> TransactionID = {
             count.withLock {
                 $0 += 1

@@ -1,5 +1,5 @@
 import NIOCore
-import Synchronization
+import TidemarkLock
 
 /// What an observer of the newest messages has seen: when, and how long after it was written.
 final class LiveSightings: Sendable {
@@ -20,7 +20,7 @@ final class LiveSightings: Sendable {
         var waiting: (written: UInt64, continuation: CheckedContinuation<Void, Never>)?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// The newest number that was seen.
     var number: Int64 { state.withLock { $0.number } }

@@ -1,8 +1,8 @@
 import Foundation
-import Synchronization
 import Tidemark
 import TidemarkChat
 import TidemarkCommandLine
+import TidemarkLock
 import TidemarkModel
 
 /// The SDK on a device's file, each figure beside SQLite's C API doing the same on the same file, in turns.

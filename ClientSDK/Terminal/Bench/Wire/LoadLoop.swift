@@ -1,6 +1,6 @@
 import Foundation
 import NIOCore
-import Synchronization
+import TidemarkLock
 import TidemarkPostgres
 
 /// The load generator's own event loop: one thread, on which all its sockets and counters live.
@@ -34,9 +34,9 @@ final class LoadLoop: EventLoop, @unchecked Sendable {
     private static let readBytes = 1_048_576
 
     private let signal: WakeSignal
-    private let tasks = Mutex<[@Sendable () -> Void]>([])
-    private let timers = Mutex(Timers())
-    private let thread = Atomic<UInt>(0)
+    private let tasks = Lock<[@Sendable () -> Void]>([])
+    private let timers = Lock(Timers())
+    private let thread = Lock<UInt>(0)
 
     private var poller: Poller
     private var sockets: [UInt64: LoadSocket] = [:]
@@ -58,7 +58,7 @@ final class LoadLoop: EventLoop, @unchecked Sendable {
     }
 
     private func run() {
-        thread.store(UInt(pthread_self()), ordering: .relaxed)
+        thread.set(UInt(pthread_self()))
         var ready: [UInt64] = []
         while true {
             ready.removeAll(keepingCapacity: true)
@@ -141,7 +141,7 @@ final class LoadLoop: EventLoop, @unchecked Sendable {
 }
 
 extension LoadLoop {
-    var inEventLoop: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+    var inEventLoop: Bool { thread.current == UInt(pthread_self()) }
 
     func execute(_ task: @escaping @Sendable () -> Void) {
         let isFirst = tasks.withLock { tasks in

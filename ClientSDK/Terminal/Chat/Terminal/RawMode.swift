@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TidemarkCommandLine
 
 /// A terminal that gives each key at once and shows nothing by itself, on a screen of its own; put back at the end of
@@ -11,8 +10,8 @@ struct RawMode: Sendable {
     /// Looks, wrapping, paste marks, cursor, screen: all as before. Also what a crash leaves by.
     static let leave: StaticString = "\u{1b}[0m\u{1b}[?2004l\u{1b}[?25h\u{1b}[?1049l"
 
-    /// Where the settings of the terminal are as they were, for a signal handler; 0 for nowhere. Never freed.
-    private static let saved = Atomic<UInt>(0)
+    /// Where the settings of the terminal are as they were, for a signal handler. Written once, before there is a handler; never freed.
+    nonisolated(unsafe) private static var saved: UnsafeMutablePointer<termios>?
 
     /// - Throws: `CommandFailure` when this is no terminal.
     init(_ descriptor: Int32) throws {
@@ -23,7 +22,7 @@ struct RawMode: Sendable {
             settings.deallocate()
             throw CommandFailure("standard input is no terminal")
         }
-        Self.saved.store(UInt(bitPattern: settings), ordering: .sequentiallyConsistent)
+        Self.saved = settings
         // What traps still ends the process, with the terminal as it was.
         for number in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE] {
             signal(number) { number in
@@ -37,7 +36,7 @@ struct RawMode: Sendable {
 
     /// Takes the terminal, also again after `end()`.
     func begin() {
-        guard let settings = UnsafeMutablePointer<termios>(bitPattern: Self.saved.load(ordering: .acquiring)) else {
+        guard let settings = Self.saved else {
             return
         }
         var raw = settings.pointee
@@ -49,10 +48,9 @@ struct RawMode: Sendable {
     /// Gives the terminal back.
     func end() { Self.restore() }
 
-    /// Only calls that a signal handler may make: an atomic load, tcsetattr(3) and write(2).
+    /// Only calls that a signal handler may make: tcsetattr(3) and write(2).
     private static func restore() {
-        let bits = saved.load(ordering: .acquiring)
-        guard let settings = UnsafeMutablePointer<termios>(bitPattern: bits) else { return }
+        guard let settings = saved else { return }
         _ = write(STDOUT_FILENO, leave.utf8Start, leave.utf8CodeUnitCount)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, settings)
     }

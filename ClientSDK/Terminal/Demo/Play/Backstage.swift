@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import TidemarkAssembly
+import TidemarkLock
 
 /// The server processes of the demo, and the one who kills them.
 final class Backstage: Sendable {
@@ -8,12 +8,12 @@ final class Backstage: Sendable {
     static let calmMax: Duration = .seconds(20)
 
     private let settings: [ServerProcess.Settings]
-    private let servers: Mutex<[ServerProcess]>
-    private let kills = Atomic<Int>(0)
+    private let servers: Lock<[ServerProcess]>
+    private let kills = Lock<Int>(0)
 
     private init(_ settings: [ServerProcess.Settings], _ servers: [ServerProcess]) {
         self.settings = settings
-        self.servers = Mutex(servers)
+        self.servers = Lock(servers)
     }
 
     /// Starts `nodes` servers on this port and those after it, or on free ones.
@@ -36,14 +36,14 @@ final class Backstage: Sendable {
     }
 
     var urls: [String] { settings.map { "http://\($0.listen)" } }
-    var killed: Int { kills.load(ordering: .relaxed) }
+    var killed: Int { kills.current }
     var running: Int { servers.withLock { $0.count(where: \.isRunning) } }
 
     /// Kills a server with SIGKILL and starts it again after a while.
     func kill(_ index: Int, downFor pause: Duration, _ notebook: Notebook) async throws {
         notebook.disturb()
         await servers.withLock { $0[index] }.kill()
-        kills.add(1, ordering: .relaxed)
+        kills.add(1)
         try await ContinuousClock().sleep(for: pause)
         let again = try await ServerProcess.start(settings[index])
         servers.withLock { $0[index] = again }

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
-import Synchronization
 import Tidemark
+import TidemarkLock
 
 /// One device of the demo: an account with a SQLite file of its own, on and off the network.
 final class DemoDevice: Sendable {
@@ -12,7 +12,7 @@ final class DemoDevice: Sendable {
     private let url: String
     private let transport: any Transport
     private let token: @Sendable () throws -> String
-    private let wantsNetwork = Mutex(false)
+    private let wantsNetwork = Lock(false)
 
     init(
         index: Int, user: String, store: SyncStore, url: String, transport: any Transport,

@@ -1,25 +1,25 @@
-import Synchronization
 import Tidemark
+import TidemarkLock
 
 /// Reaches whichever of several servers answers: the one that answered last, or after a failure the next.
 final class NodeChoice: Transport {
     private let urls: [String]
     private let inner: any Transport
-    private let current: Atomic<Int>
+    private let current: Lock<Int>
 
     /// - Parameter first: the index of the server to begin with.
     init(_ urls: [String], first: Int, over inner: any Transport) {
         self.urls = urls
         self.inner = inner
-        current = Atomic(urls.isEmpty ? 0 : first % urls.count)
+        current = Lock(urls.isEmpty ? 0 : first % urls.count)
     }
 
     func connect(to url: String) async throws -> any TransportConnection {
-        let index = current.load(ordering: .relaxed)
+        let index = current.current
         do {
             return try await inner.connect(to: urls[index])
         } catch {
-            current.store((index + 1) % urls.count, ordering: .relaxed)
+            current.set((index + 1) % urls.count)
             throw error
         }
     }

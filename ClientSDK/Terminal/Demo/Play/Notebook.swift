@@ -1,4 +1,4 @@
-import Synchronization
+import TidemarkLock
 import TidemarkModel
 
 /// What the demo remembers of the messages that it wrote, and how soon they were seen elsewhere.
@@ -20,7 +20,7 @@ final class Notebook: Sendable {
         var latencies = LatencyLog()
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Something happened to a server or to a device's network: what is on its way now says nothing of the usual time.
     func disturb() { state.withLock { $0.disturbances += 1 } }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TidemarkLock
 
 /// A program that this one started. Ends with it at the latest: see ``endAll()``.
 ///
@@ -15,7 +15,7 @@ final class ChildProcess: Sendable {
     /// Lines of standard output and standard error together, the newest thousand; one task may read them.
     let lines: AsyncStream<String>
     private let ending: AsyncStream<Never>
-    private let state = Mutex(State.running)
+    private let state = Lock(State.running)
 
     /// Starts a program.
     ///
@@ -127,7 +127,7 @@ final class ChildProcess: Sendable {
 
     // MARK: At the end of this process
 
-    private static let living = Mutex<Set<pid_t>>([])
+    private static let living = Lock<Set<pid_t>>([])
 
     /// Kills every child that still runs: for the moment when this process is told to stop.
     static func endAll() {
