@@ -9,7 +9,8 @@ struct Rescue {
     let bytesMax: Int64
     private var db: Database { records.db }
 
-    /// Keeps each row with a number from `lost` on, but for those with writes of this device, which are offered again.
+    /// Keeps each record with a number from `lost` on: under writes of this device, which are offered again, what is there
+    /// without them.
     ///
     /// - Parameters:
     ///   - withdrawn: scopes whose end is no part of what was lost: of them nothing stays (R-62).
@@ -29,9 +30,17 @@ struct Rescue {
                 )
                 ORDER BY seq
                 """
-            for row in try db.all(sql, [lost, name]) {
-                let record = try table.record(row).record
-                guard !withdrawn.contains(record.scope) else { continue }
+            var found = try db.all(sql, [lost, name]).map { try table.record($0).record }
+            // What is there by a write of this device alone, upon what the server still has, comes back with that.
+            let bases = """
+                SELECT local_id FROM tidemark_base WHERE collection = ?1 AND seq >= ?2 AND existence = 'live'
+                AND (server_id >= ?2 OR seq NOT IN (SELECT seq FROM tidemark_outbox WHERE seq >= ?2))
+                ORDER BY seq
+                """
+            found += try db.all(bases, [name, lost]).compactMap { row in
+                try records.base(RecordKey(collection: name, id: try row.id(0)))
+            }
+            for record in found where !withdrawn.contains(record.scope) {
                 try keep(record, at: now)
                 count += 1
             }

@@ -3,6 +3,7 @@ import Testing
 import Tidemark
 import TidemarkChat
 import TidemarkModel
+import TidemarkNIOTransport
 
 @testable import TidemarkTerminal
 
@@ -74,21 +75,27 @@ import TidemarkModel
         return (bob, input)
     }
 
-    @Test func `what is printed into a pipe is not read`() async throws {
+    /// The marks of one pause are written together: what is marked as received afterwards came after what was printed before.
+    @Test func `what is printed into a pipe is received and not read`() async throws {
         let server = try await LiveServer.start()
         _ = try await chat(server, "ann", with: "bob", input: "hello\n")
         let (bob, input) = try goingOn(server)
         for await line in bob.lines where line.contains("ann: hello") { break }
         _ = try await chat(server, "ann", with: "bob", input: "again\n")
         for await line in bob.lines where line.contains("ann: again") { break }
+        let store = try await SyncStore.open(
+            account: UserID("ann"), file: "\(server.folder.path)/phone.sqlite", schema: try ChatSchema.schema())
+        try store.connect(to: "http://\(server.address)", transport: NIOTransport()) { try server.token("ann") }
+        let room = ChatID.directConversation(UserID("ann"), UserID("bob"))
+        try await withTimeout(.seconds(60), "bob received nothing") {
+            for try await messages in Chat(store).messages.observe(room, newest: 9) {
+                guard messages.count == 2, messages.allSatisfy({ !$0.deliveredTo.isEmpty }) else { continue }
+                #expect(messages.allSatisfy { $0.readBy.isEmpty }, "\(messages.map(\.readBy))")
+                break
+            }
+        }
         close(input)
         #expect(await bob.ended() == 0)
-        let store = try await SyncStore.open(
-            account: UserID("bob"), file: "\(server.folder.path)/bob.sqlite", schema: try ChatSchema.schema())
-        for try await list in Chat(store).conversations.observe(newest: 1) {
-            #expect(list.first?.unread.count == 2)
-            break
-        }
         try await store.close()
         _ = try await server.process.stop()
     }

@@ -325,6 +325,24 @@ import TidemarkWire
         #expect(try sent(after: 4).map(\.entry.id) == [.transaction(4)])
     }
 
+    @Test func `what others wrote and the server lost is kept as it was under a waiting write of this device`() throws {
+        try bench.apply(from: "c1", to: "c2", .note(20, seq: 120, ["text": "theirs"]))
+        try bench.write(5, .set(.note(20), "text", "mine"))
+        let events = try goBack(to: 3, lost: 104)
+        #expect(events.contains(.rewound(from: 120, to: 103, RewindCounts(rescued: 1))))
+        let body = try bench.string("SELECT number || body FROM tidemark_rescue")
+        #expect(body?.hasPrefix("120{") == true && body?.contains("theirs") == true && body?.contains("mine") == false)
+    }
+
+    @Test func `what others changed and the server lost is kept though this device's own write to it is offered again`()
+        throws
+    {
+        try bench.apply(from: "c1", to: "c2", .note(9, seq: 110, born: 3, ["likes": 12, "text": "theirs"]))
+        let events = try goBack(to: 1, lost: 102)
+        #expect(events.contains(.rewound(from: 110, to: 101, RewindCounts(reoffered: 2, rescued: 1))))
+        #expect(try bench.string("SELECT number || body FROM tidemark_rescue")?.hasPrefix("110{") == true)
+    }
+
     @Test func `what others wrote and the server lost is kept to be looked at`() throws {
         try bench.apply(from: "c1", to: "c2", .note(20, seq: 120, ["text": "theirs"]))
         let events = try goBack(to: 3, lost: 104)

@@ -210,19 +210,17 @@ import TidemarkWire
     @Test func `cut off inside a page, what is left of that page is rescued too`() throws {
         let original = try Original(inLog: false)
         let main = try #require(original.names[DatabaseFile.name(Bench.user)])
-        // Of the pages with writes, the last ones: what is before them is there.
         let written = (1..<main.count / Self.page).filter { page in
             main.range(of: Data("\"ops\"".utf8), in: page * Self.page..<(page + 1) * Self.page) != nil
         }
-        var more = 0
-        for page in written.suffix(4) {
+        // Of what the last page holds, another part of the file knows more.
+        for page in stride(from: 0, to: written.count - 1, by: 8).map({ written[$0] }) {
             let whole = try rescued(original.damaged { main, _ in main = main.prefix(page * Self.page) })
             let size = page * Self.page + Self.page * 3 / 4
             let (count, isSaid) = try rescued(original.damaged { main, _ in main = main.prefix(size) })
-            #expect(count >= whole.count && isSaid, "page \(page): \(count), \(whole.count) without, said: \(isSaid)")
-            more += count - whole.count
+            #expect(count > whole.count && isSaid, "page \(page): \(count), \(whole.count) without, said: \(isSaid)")
         }
-        #expect(more > 0, "rows of pages that are there in part")
+        #expect(written.count > 20)
     }
 
     @Test func `what is in the log is rescued without its file`() throws {

@@ -12,7 +12,7 @@ struct OfferedWatch {
     private var shown: [TransactionID: Set<RecordKey>] = [:]
     /// What waits.
     private var waiting: Set<TransactionID> = []
-    /// Rows of what the server lost.
+    /// Rows of what the server lost, but those that it had before and this device alone has changed since.
     private var lost: [LocalRecord] = []
 
     mutating func willApply(_ message: ServerMessage, on device: Device) {
@@ -24,7 +24,12 @@ struct OfferedWatch {
             guard case .welcome(let welcome) = message else { return }
             if let first = welcome.lost, try welcome.tellsOfLoss(db) {
                 let records = copy?.visible.values.map(\.record) ?? []
-                lost = records.filter { $0.seq >= first && !welcome.purged.contains($0.scope) }
+                let own = Set(
+                    try db.all("SELECT seq FROM tidemark_outbox WHERE seq >= ?", [first]).map { try $0.integer(0) })
+                lost = records.filter { record in
+                    let isOthers = record.born ?? 0 >= first || !own.contains(record.seq)
+                    return record.seq >= first && isOthers && !welcome.purged.contains(record.scope)
+                }
             }
             let records = RecordTable(db, device.database)
             for entry in try Journal(db: db).entries(above: 0) where entry.state == .settled {
@@ -46,10 +51,10 @@ struct OfferedWatch {
         }
     }
 
-    /// What was shown, and is not this device's to offer again, can be looked at.
+    /// What was shown, and was not begun by this device, which offers that again, can be looked at.
     private func checkKept(_ record: LocalRecord, _ device: Device, _ db: Database) throws {
         guard device.database.limits.rescueBytesMax == LocalLimits().rescueBytesMax,
-            try RecordTable(db, device.database).base(record.key) == nil
+            try RecordTable(db, device.database).base(record.key)?.existence != .absent
         else { return }
         let sql = "SELECT EXISTS (SELECT 1 FROM tidemark_rescue WHERE collection = ? AND local_id = ? AND number = ?)"
         let values: StatementArguments = [record.key.collection, record.key.id.description, record.seq]
