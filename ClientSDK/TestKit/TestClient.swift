@@ -134,7 +134,7 @@ public final class TestClient: Sendable {
         // Answers come while the test advances its time, which it does after the call.
         environment.answerWait = .zero
         environment.clock = kit.clock
-        environment.executor = kit.executor
+        if #available(iOS 18, macOS 15, *) { environment.executor = kit.executor }
         environment.networkPaths = { [unowned self] in
             let (stream, continuation) = AsyncStream.makeStream(of: NetworkPath.self)
             let kind = paths.withLock { paths in

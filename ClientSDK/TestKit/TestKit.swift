@@ -31,7 +31,12 @@ public final class TestKit: Sendable {
     private let members = Lock<[TestClient]>([])
 
     /// - Parameter seed: of all chance in the kit: ids, and the jitter between attempts.
+    /// - Throws: `TestKitError` with `unsupported` on systems before iOS 18 and macOS 15: an app for older ones is tested on
+    ///   a newer simulator.
     public init(schema: Schema, seed: UInt64 = 1, limits: TestKitLimits = TestKitLimits()) throws {
+        guard #available(iOS 18, macOS 15, *) else {
+            throw TestKitError(.unsupported, "the system cannot be told where tasks run: test on iOS 18 or macOS 15")
+        }
         self.schema = schema
         self.limits = limits
         timeline = Timeline(now: Self.beginning)

@@ -8,6 +8,8 @@ public struct TestKitError: Error, Hashable, Sendable, CustomStringConvertible {
         case diverged
         /// A fault names something that does not exist, or the server refused what the kit wrote for it.
         case misused
+        /// The system cannot be told where tasks run; iOS 18, macOS 15 and Linux can.
+        case unsupported
     }
 
     /// What kind of failure it is.

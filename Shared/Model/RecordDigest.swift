@@ -11,31 +11,23 @@ package struct RecordDigest: Hashable, Sendable {
     /// How many records are in it.
     package private(set) var count: Int64
     /// The sum of their terms modulo 2^128.
-    package private(set) var sum: UInt128
+    package private(set) var sum: DigestSum
 
     /// Of no records.
     package init() {
         count = 0
-        sum = 0
+        sum = .zero
     }
 
     /// Reads what ``text`` wrote; `nil` for anything but 32 digits of `0`–`9` and `a`–`f`, and for a count below 0.
     package init?(count: Int64, text: String) {
-        guard count >= 0, text.utf8.count == 32 else { return nil }
-        var sum: UInt128 = 0
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): sum = sum << 4 | UInt128(byte - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): sum = sum << 4 | UInt128(byte - UInt8(ascii: "a") + 10)
-            default: return nil
-            }
-        }
+        guard count >= 0, let sum = DigestSum(text: text) else { return nil }
         self.count = count
         self.sum = sum
     }
 
     /// The sum as 32 lower-case hexadecimal digits.
-    package var text: String { Self.text(of: sum) }
+    package var text: String { sum.text }
 
     /// Adds a record's state.
     ///
@@ -50,13 +42,13 @@ package struct RecordDigest: Hashable, Sendable {
     }
 
     /// Adds a record by its term.
-    package mutating func insert(_ term: UInt128) {
+    package mutating func insert(_ term: DigestSum) {
         count &+= 1
         sum &+= term
     }
 
     /// Takes a record away by its term.
-    package mutating func remove(_ term: UInt128) {
+    package mutating func remove(_ term: DigestSum) {
         count &-= 1
         sum &-= term
     }
@@ -85,20 +77,14 @@ package struct RecordDigest: Hashable, Sendable {
     }
 
     /// A record's part of the sum.
-    package static func term(of key: RecordKey, at seq: SequenceNumber, body: [UInt8]) -> UInt128 {
+    package static func term(of key: RecordKey, at seq: SequenceNumber, body: [UInt8]) -> DigestSum {
         term(sha256: ContentHash.hash(input(key, at: seq, body: body)))
-    }
-
-    /// A sum, or a term, as 32 lower-case hexadecimal digits.
-    package static func text(of sum: UInt128) -> String {
-        let digits = String(sum, radix: 16)
-        return String(repeating: "0", count: 32 - digits.utf8.count) + digits
     }
 
     /// A record's part of the sum: the first 16 bytes of the SHA-256 of its ``input(_:at:body:)``, big-endian.
     ///
     /// - Parameter hash: 32 bytes, from whichever function of the name is fastest.
-    package static func term(sha256 hash: some Sequence<UInt8>) -> UInt128 {
-        hash.prefix(16).reduce(0) { $0 << 8 | UInt128($1) }
+    package static func term(sha256 hash: some Sequence<UInt8>) -> DigestSum {
+        DigestSum(bigEndian: hash)
     }
 }

@@ -88,6 +88,10 @@ public struct WindowGroup<Content: View>: Scene {
 
 extension Scene {
     nonisolated public func onChange<V: Equatable>(
+        of value: V, perform action: @escaping (_ newValue: V) -> Void
+    ) -> some Scene { self }
+    @available(iOS 17, macOS 14, *)
+    nonisolated public func onChange<V: Equatable>(
         of value: V, initial: Bool = false, _ action: @escaping (_ oldValue: V, _ newValue: V) -> Void
     ) -> some Scene { self }
 }
@@ -326,6 +330,7 @@ extension View {
         edge: VerticalEdge, alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil,
         @ViewBuilder content: () -> V
     ) -> some View { self }
+    @available(iOS 17, macOS 14, *)
     nonisolated public func defaultScrollAnchor(_ anchor: UnitPoint?) -> some View { self }
     nonisolated public func sheet<Content: View>(
         isPresented: Binding<Bool>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping () -> Content
@@ -336,6 +341,10 @@ extension View {
     ) -> some View { self }
     nonisolated public func onAppear(perform action: (() -> Void)? = nil) -> some View { self }
     nonisolated public func onSubmit(_ action: @escaping () -> Void) -> some View { self }
+    nonisolated public func onChange<V: Equatable>(
+        of value: V, perform action: @escaping (_ newValue: V) -> Void
+    ) -> some View { self }
+    @available(iOS 17, macOS 14, *)
     nonisolated public func onChange<V: Equatable>(
         of value: V, initial: Bool = false, _ action: @escaping (_ oldValue: V, _ newValue: V) -> Void
     ) -> some View { self }
@@ -354,6 +363,7 @@ extension View {
     nonisolated public func environment<V>(_ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> some View {
         self
     }
+    @available(iOS 17, macOS 14, *)
     nonisolated public func environment<T: AnyObject & Observable>(_ object: T?) -> some View { self }
 }
 
@@ -411,6 +421,7 @@ public struct Binding<Value> {
 
 extension Binding: @unchecked Sendable where Value: Sendable {}
 
+@available(iOS 17, macOS 14, *)
 @propertyWrapper @dynamicMemberLookup
 public struct Bindable<Value: AnyObject & Observable> {
     public var wrappedValue: Value
@@ -453,6 +464,7 @@ public struct Environment<Value>: DynamicProperty {
     public var wrappedValue: Value { preconditionFailure() }
 }
 
+@available(iOS 17, macOS 14, *)
 extension Environment where Value: AnyObject & Observable {
     public init(_ objectType: Value.Type) {}
 }

@@ -42,7 +42,7 @@ final class BlobCourier: Sendable {
         self.logger = logger
         self.tell = tell
         limits = server.limits
-        lane = DatabaseLane(isInline: environment.executor != nil)
+        lane = DatabaseLane(isInline: environment.isAllInline)
         state = Lock(State(downloads: BlobDownloads(limits: server.limits)))
     }
 
@@ -81,28 +81,28 @@ final class BlobCourier: Sendable {
     /// Carries until the task is cancelled; whoever waits then is told so.
     func run() async {
         var uploads = BlobUploads(limits: limits, seed: environment.random().0)
-        await withDiscardingTaskGroup { group in
+        await withChildTasks { children in
             await retryRefused()
             var alarm = Alarm()
             for await _ in inbox.signals {
                 let taken = inbox.take()
                 if taken.hasRung { alarm.rang() }
-                for key in taken.downloads { group.addTask { await self.fetch(key) } }
+                for key in taken.downloads { await children.add { await self.fetch(key) } }
                 var pending = taken.events
                 while !pending.isEmpty {
                     for effect in uploads.on(pending.removeFirst(), now: uptime.now) {
-                        if let answer = await execute(effect, &alarm, in: &group) { pending.append(answer) }
+                        if let answer = await execute(effect, &alarm, in: &children) { pending.append(answer) }
                     }
                 }
                 if Task.isCancelled { break }
             }
-            group.cancelAll()
+            children.cancelAll()
         }
         end()
     }
 
     private func execute(
-        _ effect: BlobUploads.Effect, _ alarm: inout Alarm, in group: inout DiscardingTaskGroup
+        _ effect: BlobUploads.Effect, _ alarm: inout Alarm, in children: inout ChildTasks
     ) async -> BlobUploads.Event? {
         switch effect {
         case .load(let limit):
@@ -112,7 +112,7 @@ final class BlobCourier: Sendable {
                 logger.error("the local database refused", metadata: ["error": "\(error)"])
                 return .loaded([])
             }
-        case .send(let key): group.addTask { await self.send(key) }
+        case .send(let key): await children.add { await self.send(key) }
         case .note(let key, let end):
             do {
                 try await lane.run { [database] in try database.note(end, of: key) }
@@ -123,7 +123,7 @@ final class BlobCourier: Sendable {
             if case .refused(let failure, _) = end { tell(.blobRefused(key.digest, in: key.scope, failure)) }
         case .wake(let time):
             guard let wait = alarm.set(time, now: uptime.now) else { return nil }
-            group.addTask { [inbox, clock = environment.clock] in
+            await children.add { [inbox, clock = environment.clock] in
                 // Cancelled only together with the courier.
                 try? await clock.sleep(for: .milliseconds(wait))
                 inbox.rang()

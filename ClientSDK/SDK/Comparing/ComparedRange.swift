@@ -8,7 +8,7 @@ struct ComparedRange {
     struct Known {
         var born: SequenceNumber
         var seq: SequenceNumber
-        var term: UInt128
+        var term: DigestSum
     }
 
     let records: RecordTable
@@ -31,7 +31,7 @@ struct ComparedRange {
         return known
     }
 
-    private func term(_ record: LocalRecord) -> UInt128 {
+    private func term(_ record: LocalRecord) -> DigestSum {
         let key = RecordKey(collection: table.collection.storedName, id: record.key.id)
         let body = FieldValue.object(stored(record.fields)).json
         return RecordDigest.term(of: key, at: record.seq, body: Array(body.utf8))

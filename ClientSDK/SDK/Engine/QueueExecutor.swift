@@ -4,6 +4,7 @@ import Dispatch
 ///
 /// A message then wakes one thread on its way from the socket into the file. With the system's threads, which must not
 /// block, it wakes a second one for the database and the first one again for the answer.
+@available(iOS 18, macOS 15, *)
 final class QueueExecutor: TaskExecutor {
     private let queue: DispatchQueue
 

@@ -66,8 +66,8 @@ package final class SyncEngine: Sendable {
         machine.app = configuration.app
         let events = AsyncChannel<Incoming>()
         let link = Link()
-        await withDiscardingTaskGroup { group in
-            group.addTask { [hints, configuration] in
+        await withChildTasks { children in
+            await children.add { [hints, configuration] in
                 for await _ in hints.signals {
                     for event in hints.take(watched: configuration.watched) { await events.send(Incoming(event)) }
                 }
@@ -79,14 +79,14 @@ package final class SyncEngine: Sendable {
                 switch event {
                 case .tick: alarm.rang()
                 // Ended by the other end, and closed here all the same.
-                case .closed, .lost: close(link, .normal, in: &group)
+                case .closed, .lost: await close(link, .normal, in: &children)
                 default: break
                 }
                 var pending = [event]
                 while !pending.isEmpty {
                     let effects = machine.on(pending.removeFirst(), now: uptime.now)
                     carrying: for effect in effects {
-                        let answer = await execute(effect, events: events, link: link, alarm: &alarm, in: &group)
+                        let answer = await execute(effect, events: events, link: link, alarm: &alarm, in: &children)
                         guard let answer else { continue }
                         pending.append(answer)
                         // What stands behind a failed write must not happen.
@@ -99,22 +99,22 @@ package final class SyncEngine: Sendable {
                 if Task.isCancelled { break }
             }
             await link.end()?.close(code: CloseCode.normal.rawValue)
-            group.cancelAll()
+            children.cancelAll()
         }
     }
 
     private func execute(
         _ effect: SyncEffect, events: AsyncChannel<Incoming>, link: Link, alarm: inout Alarm,
-        in group: inout DiscardingTaskGroup
+        in children: inout ChildTasks
     ) async -> SyncEvent? {
         switch effect {
         case .open:
             let attempt = link.begin()
-            group.addTask { await self.converse(attempt, events: events, link: link) }
-        case .close(let code): close(link, code, in: &group)
+            await children.add { await self.converse(attempt, events: events, link: link) }
+        case .close(let code): await close(link, code, in: &children)
         case .send(let bytes):
             guard !link.send(bytes) else { break }
-            close(link, .normal, in: &group)
+            await close(link, .normal, in: &children)
             return .lost(SyncFailure(.serverSilent, "the network takes nothing"))
         case .sendEphemeral(let bytes): link.sendEphemeral(bytes)
         case .applyWelcome(let welcome):
@@ -155,9 +155,9 @@ package final class SyncEngine: Sendable {
         case .releaseWithheld:
             return await apply { [database] in try database.releaseWithheld() }
         case .refreshToken:
-            group.addTask { await self.refresh(events) }
+            await children.add { await self.refresh(events) }
         case .wake(let time):
-            wake(at: time, events, &alarm, in: &group)
+            await wake(at: time, events, &alarm, in: &children)
         case .status(let phase):
             logger.debug("sync phase changed", metadata: ["phase": "\(phase)"])
             configuration.report(phase.moved(by: configuration.now() - uptime.now))
@@ -209,17 +209,17 @@ package final class SyncEngine: Sendable {
     }
 
     /// Nobody waits for the end: a peer that is gone answers no close frame.
-    private func close(_ link: Link, _ code: CloseCode, in group: inout DiscardingTaskGroup) {
+    private func close(_ link: Link, _ code: CloseCode, in children: inout ChildTasks) async {
         guard let connection = link.end() else { return }
-        group.addTask { await connection.close(code: code.rawValue) }
+        await children.add { await connection.close(code: code.rawValue) }
     }
 
     private func wake(
         at time: Milliseconds, _ events: AsyncChannel<Incoming>, _ alarm: inout Alarm,
-        in group: inout DiscardingTaskGroup
-    ) {
+        in children: inout ChildTasks
+    ) async {
         guard let wait = alarm.set(time, now: uptime.now) else { return }
-        group.addTask { [clock = configuration.clock] in
+        await children.add { [clock = configuration.clock] in
             // Cancelled only together with the engine.
             try? await clock.sleep(for: .milliseconds(wait))
             await events.send(Incoming(.tick))
@@ -237,8 +237,8 @@ package final class SyncEngine: Sendable {
     /// One connection from its opening to its end.
     private func converse(_ attempt: UInt64, events: AsyncChannel<Incoming>, link: Link) async {
         guard let (connection, outgoing) = await open(attempt, events: events, link: link) else { return }
-        await withDiscardingTaskGroup { group in
-            group.addTask { [carried = configuration.carried] in
+        await withChildTasks { children in
+            await children.add { [carried = configuration.carried] in
                 for await bytes in outgoing {
                     // A failed send means a lost connection, which `receive` reports.
                     do { try await connection.send(bytes) } catch { return }
@@ -247,7 +247,7 @@ package final class SyncEngine: Sendable {
                 }
             }
             await receive(connection, attempt, events)
-            group.cancelAll()
+            children.cancelAll()
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 public import Logging
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -25,7 +26,7 @@ extension SyncStore {
         let place = EnginePlace()
         let (engine, courier) = engine(at: place, url, transport, logger, token)
         // The one unstructured task of the SDK: it lives as long as the connection is wanted, not as long as the caller.
-        let task = Task(executorPreference: environment.executor) { [self] in await run(engine, at: place, courier) }
+        let task = environment.begin { [self] in await run(engine, at: place, courier) }
         _ = syncing.replace(engine: engine, at: place, task: task)
     }
 
@@ -39,7 +40,7 @@ extension SyncStore {
         let place = EnginePlace()
         let (engine, courier) = engine(at: place, url, transport, logger, token)
         _ = syncing.replace(engine: engine, at: place, task: nil)
-        await withTaskExecutorPreference(environment.executor) { await run(engine, at: place, courier) }
+        await environment.run { await run(engine, at: place, courier) }
     }
 
     private static func check(_ url: String) throws(StoreError) {
@@ -108,7 +109,7 @@ extension SyncStore {
         // Who gives it its place says whether the store is paused.
         configuration.startsConnected = false
         configuration.clock = environment.clock
-        configuration.isDatabaseInline = true
+        configuration.isDatabaseInline = environment.isEngineInline
         configuration.welcomed = { courier.told(blobBytesMax: $0.blobBytesMax) }
         configuration.leftOut = { count in
             if syncing.status.scopesLeftOut != count { _ = syncing.update(by: place) { $0.scopesLeftOut = count } }
@@ -134,23 +135,23 @@ extension SyncStore {
     private func run(_ engine: SyncEngine, at place: EnginePlace, _ courier: BlobCourier) async {
         // Listens before the engine looks for what waits: it would not see what is written in between.
         let writes = localWrites.signals()
-        await withDiscardingTaskGroup { group in
-            group.addTask {
+        await withChildTasks { children in
+            await children.add {
                 for await _ in writes { engine.wrote() }
             }
-            group.addTask { [self] in
+            await children.add { [self] in
                 await trim()
             }
-            group.addTask { [self] in await watchOverdue() }
+            await children.add { [self] in await watchOverdue() }
             if let wishes = sharing?.wishes.signals() {
-                group.addTask { [self] in
+                await children.add { [self] in
                     // What was wished before there was somebody to hear it.
                     await adoptQuietly()
                     for await _ in wishes { await adoptQuietly() }
                 }
             }
-            group.addTask { await courier.run() }
-            group.addTask { [environment, syncing] in
+            await children.add { await courier.run() }
+            await children.add { [environment, syncing] in
                 var changes = NetworkChanges()
                 for await path in environment.networkPaths() {
                     let isHolding = courier.holds(over: path.kind)
@@ -158,10 +159,8 @@ extension SyncStore {
                     if let change = changes.next(path) { engine.network(change) }
                 }
             }
-            // Where it may block. Who brought an executor along has it already.
-            let executor: any TaskExecutor = environment.executor ?? QueueExecutor(label: "tidemark.engine")
-            await withTaskExecutorPreference(executor) { await engine.run() }
-            group.cancelAll()
+            await environment.runEngine(engine)
+            children.cancelAll()
         }
         couriers.ended(courier)
         syncing.ended(engine)

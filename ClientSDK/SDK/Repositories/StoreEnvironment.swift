@@ -13,9 +13,10 @@ public struct StoreEnvironment: Sendable {
     package var clock: any Clock<Duration> = ContinuousClock()
     /// The way to the network as the system sees it, now and after each change.
     package var networkPaths: @Sendable () -> AsyncStream<NetworkPath> = { NetworkPath.ofSystem() }
-    /// Runs the engine, its database work included, and what else a connection needs; `nil` for a queue of the engine's own,
-    /// and the system's threads for the rest.
-    package var executor: (any TaskExecutor)?
+    /// Gives tasks an executor where the system can; false for the way of older systems on every one.
+    package var prefersExecutors = true
+    /// ``executor``, whose type older systems do not have.
+    var givenExecutor: (any Sendable)?
     /// The longest time that a call waits for an answer of the server before it gives what the device knows.
     package var answerWait: Duration = .seconds(10)
 

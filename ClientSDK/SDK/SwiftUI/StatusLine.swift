@@ -1,5 +1,6 @@
 import Foundation
 public import Observation
+import TidemarkLock
 import TidemarkModel
 
 /// The line in which an app says how a store stands to its server, with a number for a badge.
@@ -25,15 +26,15 @@ public final class StatusLine {
     /// Follows the store's status for as long as the calling task lives.
     public func run() async {
         status = nil
-        await withDiscardingTaskGroup { group in
+        await withChildTasks { children in
             for await status in store.status {
                 guard let completion = show(status) else { continue }
-                group.addTask { [clock = store.environment.clock] in
+                await children.add { [clock = store.environment.clock] in
                     do { try await clock.sleep(for: .seconds(2)) } catch { return }
                     await self.rest(after: completion)
                 }
             }
-            group.cancelAll()
+            children.cancelAll()
         }
     }
 

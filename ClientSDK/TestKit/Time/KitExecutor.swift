@@ -5,7 +5,7 @@ import TidemarkLock
 ///
 /// So whatever happens between two calls of `run` happens in the same order each time. Blocking for a local database is
 /// allowed here.
-final class KitExecutor: TaskExecutor {
+final class KitExecutor: Sendable {
     private struct State {
         var jobs: [UnownedJob] = []
         /// All that ever came.
@@ -17,8 +17,8 @@ final class KitExecutor: TaskExecutor {
     private let state = Lock(State())
     private let queue = DispatchQueue(label: "tidemark.testkit")
 
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
+    /// Takes a job, which runs later.
+    private func take(_ job: UnownedJob) {
         let isFree = state.withLock { state in
             state.jobs.append(job)
             state.count += 1
@@ -44,6 +44,7 @@ final class KitExecutor: TaskExecutor {
                 return state.jobs
             }
             guard !jobs.isEmpty else { return }
+            guard #available(iOS 18, macOS 15, *) else { return }
             for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
         }
     }
@@ -55,4 +56,9 @@ final class KitExecutor: TaskExecutor {
 
     /// Jobs that came since the beginning.
     var jobCount: Int { state.withLock { $0.count } }
+}
+
+@available(iOS 18, macOS 15, *)
+extension KitExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) { take(UnownedJob(job)) }
 }

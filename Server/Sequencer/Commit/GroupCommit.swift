@@ -24,6 +24,8 @@ package final class GroupCommit: Service {
         package var clock: any Clock<Duration>
         package var logger: Logger
         package var observer = CommitObserver()
+        /// Begins a commit where it is planned, on systems that can; false for the way of older ones on every one.
+        package var startsAtOnce = true
 
         package init(
             now: @escaping @Sendable () -> Milliseconds, nonce: @escaping @Sendable () -> UInt64,
@@ -230,9 +232,13 @@ package final class GroupCommit: Service {
     /// Commits until a graceful shutdown, then what is queued: with an unavailable store that ends at the first failure.
     package func run() async throws {
         await withGracefulShutdownHandler {
-            await withDiscardingTaskGroup { group in
+            await withChildTasks { children in
                 for await lane in opened {
-                    group.addTask(executorPreference: laneExecutor) { await self.serve(lane) }
+                    guard #available(iOS 18, macOS 15, *) else {
+                        await children.add { await self.serve(lane) }
+                        continue
+                    }
+                    await children.add(on: laneExecutor) { await self.serve(lane) }
                 }
                 close()
             }
@@ -259,38 +265,53 @@ package final class GroupCommit: Service {
 extension GroupCommit {
     /// Carries out what the workspace's machine wants, until the lane is closed and nothing is left.
     func serve(_ lane: Lane) async {
-        var machine = LaneMachine<Lane.Ticket>(sequencer: sequencer, limits: limits)
+        guard environment.startsAtOnce, #available(iOS 26, macOS 26, *) else { return await serveInTurn(lane) }
         await withDiscardingTaskGroup { group in
-            while true {
-                switch machine.next(waiting: lane.waiting, now: environment.now(), nonce: environment.nonce) {
-                case .take(let isAhead):
-                    let taken = lane.take()
-                    laneExecutor?.took(taken.count)
-                    machine.take(taken, isAhead: isAhead)
-                case .putBack(let elements, let cut): lane.putBack(elements, cut: cut)
-                case .read(let number, let reads):
-                    group.addImmediateTask { lane.report(.read(number, await self.read(reads, in: lane.workspace))) }
-                case .commit(let number, let planned):
-                    // It runs here up to where it waits for the store: commits get there in their order.
-                    group.addImmediateTask {
-                        lane.report(.committed(number, await self.commit(planned, in: lane.workspace)))
-                    }
-                case .end(let turn): await turn.end()
-                case .deliver(let batch, let isHeard, let answers):
-                    if let batch { publish(self, lane.workspace, batch, isHeard) }
-                    environment.observer.answered(answers.map(\.1), batch != nil)
-                    for (ticket, outcome) in answers { ticket.answer(outcome) }
-                case .pause(let failures):
-                    machine.resumed(goesOn: await pause(afterFailures: failures, of: lane))
-                case .note(let note): log(note, lane.workspace)
-                case .wait(let isOpen):
-                    switch await lane.next(orAt: isOpen ? limits.aheadTransactionsMin : nil) {
-                    case .read(let number, let result): machine.read(number, result)
-                    case .committed(let number, let result): machine.committed(number, result)
-                    case .filled, .closed: break
-                    }
-                case .rest: guard await lane.rest() else { return }
+            await serve(lane) { work in group.addImmediateTask { await work() } }
+        }
+    }
+
+    /// The same on systems whose tasks cannot begin where they are made: one child carries the lane's reads and commits out, so
+    /// that they get to the store in their order all the same, but one has ended when the next begins.
+    private func serveInTurn(_ lane: Lane) async {
+        let (work, queue) = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await next in work { await next() } }
+            await serve(lane) { queue.yield($0) }
+            queue.finish()
+        }
+    }
+
+    /// - Parameter start: begins to carry a read or a commit out; they get to the store in the order in which they are started.
+    private func serve(_ lane: Lane, start: (@escaping @Sendable () async -> Void) -> Void) async {
+        var machine = LaneMachine<Lane.Ticket>(sequencer: sequencer, limits: limits)
+        while true {
+            switch machine.next(waiting: lane.waiting, now: environment.now(), nonce: environment.nonce) {
+            case .take(let isAhead):
+                let taken = lane.take()
+                laneExecutor?.took(taken.count)
+                machine.take(taken, isAhead: isAhead)
+            case .putBack(let elements, let cut): lane.putBack(elements, cut: cut)
+            case .read(let number, let reads):
+                start { lane.report(.read(number, await self.read(reads, in: lane.workspace))) }
+            case .commit(let number, let planned):
+                // It runs here up to where it waits for the store: commits get there in their order.
+                start { lane.report(.committed(number, await self.commit(planned, in: lane.workspace))) }
+            case .end(let turn): await turn.end()
+            case .deliver(let batch, let isHeard, let answers):
+                if let batch { publish(self, lane.workspace, batch, isHeard) }
+                environment.observer.answered(answers.map(\.1), batch != nil)
+                for (ticket, outcome) in answers { ticket.answer(outcome) }
+            case .pause(let failures):
+                machine.resumed(goesOn: await pause(afterFailures: failures, of: lane))
+            case .note(let note): log(note, lane.workspace)
+            case .wait(let isOpen):
+                switch await lane.next(orAt: isOpen ? limits.aheadTransactionsMin : nil) {
+                case .read(let number, let result): machine.read(number, result)
+                case .committed(let number, let result): machine.committed(number, result)
+                case .filled, .closed: break
                 }
+            case .rest: guard await lane.rest() else { return }
             }
         }
     }

@@ -366,7 +366,7 @@ extension JSONReader {
     }
 
     private func validated(_ slice: UnsafeBufferPointer<UInt8>) throws(JSONError) -> String {
-        guard let text = String(validating: slice, as: UTF8.self) else { throw failure("invalid UTF-8") }
+        guard let text = String(validUTF8: slice) else { throw failure("invalid UTF-8") }
         return text
     }
 

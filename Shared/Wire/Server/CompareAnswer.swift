@@ -23,9 +23,9 @@ package struct CompareAnswer: Hashable, Sendable {
         package var born: SequenceNumber
         package var seq: SequenceNumber
         /// Its part of the digest.
-        package var term: UInt128
+        package var term: DigestSum
 
-        package init(record: LocalID, born: SequenceNumber, seq: SequenceNumber, term: UInt128) {
+        package init(record: LocalID, born: SequenceNumber, seq: SequenceNumber, term: DigestSum) {
             self.record = record
             self.born = born
             self.seq = seq
@@ -100,7 +100,7 @@ package struct CompareAnswer: Hashable, Sendable {
                     writer.integer(number)
                 }
                 writer.byte(UInt8(ascii: ","))
-                writer.string(RecordDigest.text(of: mark.term))
+                writer.string(mark.term.text)
                 writer.byte(UInt8(ascii: "]"))
             }
         }
@@ -152,7 +152,7 @@ package struct CompareAnswer: Hashable, Sendable {
     private static func marks(_ reader: inout JSONReader) throws -> [Mark] {
         var marks: [Mark] = []
         try reader.array { reader in
-            var mark = Mark(record: UniqueID(high: 0, low: 0), born: 0, seq: 0, term: 0)
+            var mark = Mark(record: UniqueID(high: 0, low: 0), born: 0, seq: 0, term: .zero)
             var term = ""
             try MessageReader.tuple(
                 &reader,
