@@ -1,3 +1,4 @@
+public import Combine
 public import Foundation
 public import Observation
 public import UIKit
@@ -30,6 +31,7 @@ public struct ViewBuilder {
     public static func buildBlock<each Content: View>(
         _ content: repeat each Content
     ) -> TupleView<(repeat each Content)> { TupleView() }
+    public static func buildLimitedAvailability<Content: View>(_ content: Content) -> AnyView { AnyView() }
     public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
     public static func buildEither<True: View, False: View>(first: True) -> ConditionalContent<True, False> {
         ConditionalContent()
@@ -42,6 +44,7 @@ public struct ViewBuilder {
 public struct EmptyView: PrimitiveView {
     nonisolated public init() {}
 }
+public struct AnyView: PrimitiveView { nonisolated init() {} }
 public struct TupleView<T>: PrimitiveView { nonisolated init() {} }
 public struct ConditionalContent<True: View, False: View>: PrimitiveView { nonisolated init() {} }
 extension Optional: View, PrimitiveView where Wrapped: View { public typealias Body = Never }
@@ -218,6 +221,14 @@ public struct ScrollView<Content: View>: PrimitiveView {
     ) {}
 }
 
+public struct ScrollViewReader<Content: View>: PrimitiveView {
+    nonisolated public init(@ViewBuilder content: @escaping (ScrollViewProxy) -> Content) {}
+}
+
+public struct ScrollViewProxy {
+    public func scrollTo<ID: Hashable>(_ id: ID, anchor: UnitPoint? = nil) {}
+}
+
 public struct Group<Content: View>: PrimitiveView {
     nonisolated public init(@ViewBuilder content: () -> Content) {}
 }
@@ -363,6 +374,7 @@ extension View {
     nonisolated public func environment<V>(_ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> some View {
         self
     }
+    nonisolated public func environmentObject<T: ObservableObject>(_ object: T) -> some View { self }
     @available(iOS 17, macOS 14, *)
     nonisolated public func environment<T: AnyObject & Observable>(_ object: T?) -> some View { self }
 }
@@ -420,6 +432,30 @@ public struct Binding<Value> {
 }
 
 extension Binding: @unchecked Sendable where Value: Sendable {}
+
+@MainActor @preconcurrency @propertyWrapper
+public struct StateObject<ObjectType: ObservableObject>: DynamicProperty {
+    nonisolated public init(wrappedValue thunk: @autoclosure @escaping () -> ObjectType) {}
+
+    public var wrappedValue: ObjectType { preconditionFailure() }
+}
+
+@MainActor @preconcurrency @propertyWrapper
+public struct ObservedObject<ObjectType: ObservableObject>: DynamicProperty {
+    nonisolated public init(wrappedValue: ObjectType) {}
+
+    public var wrappedValue: ObjectType {
+        get { preconditionFailure() }
+        nonmutating set {}
+    }
+}
+
+@MainActor @preconcurrency @propertyWrapper
+public struct EnvironmentObject<ObjectType: ObservableObject>: DynamicProperty {
+    nonisolated public init() {}
+
+    public var wrappedValue: ObjectType { preconditionFailure() }
+}
 
 @available(iOS 17, macOS 14, *)
 @propertyWrapper @dynamicMemberLookup

@@ -114,7 +114,7 @@ public struct ModelFilter<Model: SyncModel>: Hashable, Sendable {
         } catch let error as StoreError {
             return ModelFilter(Filter(node: .wrong(error)))
         } catch {
-            let reason = "\(property.debugDescription): \(StoreError.reason(error))"
+            let reason = "\(property): \(StoreError.reason(error))"
             return ModelFilter(Filter(node: .wrong(StoreError(.coding, reason))))
         }
     }

@@ -13,7 +13,7 @@ enum PropertyNames {
             throw StoreError(
                 .unknownName,
                 """
-                \(property.debugDescription): is no stored property of \(Model.self), so it names no field; use one, give \
+                \(property): is no stored property of \(Model.self), so it names no field; use one, give \
                 its field in \(Model.self).fieldNames, or name the field: .named(.equals("field", value))
                 """)
         }
@@ -28,6 +28,18 @@ enum PropertyNames {
 
     /// What the property is called in the program; `nil` for one that is computed, or part of another.
     static func storedName<Model: SyncModel>(of property: PartialKeyPath<Model>) -> String? {
+        if #available(iOS 16.4, macOS 13.3, *) { return describedName(of: property) }
+        return laidOutName(of: property)
+    }
+
+    /// The same where a key path cannot say it: of a part of another property that begins where that one does, it is that one's
+    /// name. Only of structures.
+    static func laidOutName<Model: SyncModel>(of property: PartialKeyPath<Model>) -> String? {
+        MemoryLayout<Model>.offset(of: property).flatMap { StoredLayout(Model.self)?.name(at: $0) }
+    }
+
+    @available(iOS 16.4, macOS 13.3, *)
+    private static func describedName<Model: SyncModel>(of property: PartialKeyPath<Model>) -> String? {
         // `\Card.title`, as SE-0369 has it; a computed one has an address in brackets, a part of another one has dots.
         let (text, head) = (property.debugDescription, "\\\(Model.self).")
         guard text.hasPrefix(head) else { return nil }

@@ -2,14 +2,19 @@ import Foundation
 public import Observation
 import TidemarkModel
 
+#if canImport(Combine)
+public import Combine
+#endif
+
 /// What a developer sees of a store while an app is being built, with two buttons: sync now, and clear the cache.
 ///
 ///     @State private var screen = DeveloperScreen(store)
 ///     …
 ///     .task { await screen.run() }
 ///
-/// `DeveloperView` shows it in SwiftUI; the lines fit any list.
-@MainActor @Observable
+/// That is from iOS 17 and macOS 14 on; for older ones the property is a `@StateObject`. `DeveloperView` shows it in SwiftUI; the
+/// lines fit any list.
+@MainActor
 public final class DeveloperScreen {
     /// One line: what it is of, and how it stands.
     public struct Line: Hashable, Sendable, Identifiable {
@@ -24,13 +29,25 @@ public final class DeveloperScreen {
     }
 
     /// The lines, always the same ones in the same order.
-    public private(set) var lines: [Line] = []
+    public var lines: [Line] { seen.lines }
     /// A button was pressed, and what it does is under way.
-    public private(set) var isBusy = false
+    public var isBusy: Bool { seen.isBusy }
     /// What the last button, or the last look, met; `nil` when nothing is the matter.
-    public private(set) var error: (any Error)?
+    public var error: (any Error)? { seen.error }
 
-    @ObservationIgnored private let store: SyncStore
+    private struct Shown {
+        var lines: [Line] = []
+        var isBusy = false
+        var error: (any Error)?
+    }
+
+    private var shown = Shown()
+    private var seen: Shown {
+        notices.isRead()
+        return shown
+    }
+    private nonisolated let notices = ViewNotices()
+    private let store: SyncStore
 
     /// Shows nothing until `run()`.
     public init(_ store: SyncStore) { self.store = store }
@@ -48,18 +65,16 @@ public final class DeveloperScreen {
     public func clearCache() async { await press { [store] in try await store.clearCache() } }
 
     private func press(_ work: @Sendable () async throws -> Void) async {
-        guard !isBusy else { return }
-        isBusy = true
-        do {
-            try await work()
-            error = nil
-        } catch { self.error = error }
-        isBusy = false
+        guard !shown.isBusy else { return }
+        notices.change { shown.isBusy = true }
+        var met: (any Error)?
+        do { try await work() } catch { met = error }
+        notices.change { (shown.isBusy, shown.error) = (false, met) }
         await look(store.currentStatus)
     }
 
     private func look(_ status: SyncStatus) async {
-        do { _ = try await show(status) } catch { self.error = error }
+        do { _ = try await show(status) } catch { notices.change { shown.error = error } }
     }
 
     /// A look at this moment, for a screen that asks by the clock.
@@ -69,7 +84,8 @@ public final class DeveloperScreen {
 
     private func show(_ status: SyncStatus) async throws -> Diagnostics {
         let (statistics, diagnostics) = (try await store.statistics(), try await store.diagnostics())
-        lines = Self.lines(status, statistics, store.metrics, diagnostics.activeObservations ?? [])
+        let lines = Self.lines(status, statistics, store.metrics, diagnostics.activeObservations ?? [])
+        notices.change { shown.lines = lines }
         return diagnostics
     }
 
@@ -114,3 +130,12 @@ public final class DeveloperScreen {
         }
     }
 }
+
+@available(iOS 17, macOS 14, *)
+extension DeveloperScreen: Observable {}
+
+#if canImport(Combine)
+extension DeveloperScreen: ObservableObject {
+    public nonisolated var objectWillChange: ObservableObjectPublisher { notices.publisher }
+}
+#endif

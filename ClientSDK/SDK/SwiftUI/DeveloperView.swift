@@ -11,12 +11,12 @@ public struct DeveloperView: View {
         case clearCache(Int)
     }
 
-    @State private var screen: DeveloperScreen
+    @StateObject private var screen: DeveloperScreen
     /// What was pressed last; the number tells two presses apart.
     @State private var wish: Wish?
     @State private var presses = 0
 
-    public init(store: SyncStore) { _screen = State(initialValue: DeveloperScreen(store)) }
+    public init(store: SyncStore) { _screen = StateObject(wrappedValue: DeveloperScreen(store)) }
 
     public var body: some View {
         List {

@@ -1,25 +1,42 @@
 public import Observation
 public import TidemarkModel
 
+#if canImport(Combine)
+public import Combine
+#endif
+
 /// The records of a list as a view shows them: current as long as this lives, with what is to be said when there are none.
 ///
 ///     @State private var open = LiveRecords<Card>()
 ///     …
 ///     .task(id: column) { open.ask(store, where: \.columnId == column, order: [.by(\.position)], limit: 50) }
 ///
-/// For a property that asks by itself there is `@SyncQuery`.
-@MainActor @Observable
+/// That is from iOS 17 and macOS 14 on; for older ones the property is a `@StateObject`. For one that asks by itself there is
+/// `@SyncQuery`.
+@MainActor
 public final class LiveRecords<Model: SyncModel> {
     /// What was read last. Stays while another question is read, and after an error.
-    public private(set) var records: [Model] = []
+    public var records: [Model] { seen.records }
     /// The question that was asked last has no answer yet.
-    public private(set) var isLoading = false
+    public var isLoading: Bool { seen.isLoading }
     /// Why reading ended: `StoreError` for a question that does not fit the schema, or where the file cannot be read; `nil` while
     /// nothing is the matter.
-    public private(set) var error: (any Error)?
+    public var error: (any Error)? { seen.error }
 
-    @ObservationIgnored private var asked: (store: SyncStore, question: Question)?
-    @ObservationIgnored private var task: Task<Void, Never>?
+    private struct Shown {
+        var records: [Model] = []
+        var isLoading = false
+        var error: (any Error)?
+    }
+
+    private var shown = Shown()
+    private var seen: Shown {
+        notices.isRead()
+        return shown
+    }
+    private nonisolated let notices = ViewNotices()
+    private var asked: (store: SyncStore, question: Question)?
+    private var task: Task<Void, Never>?
 
     /// What is asked for.
     struct Question: Hashable, Sendable {
@@ -49,7 +66,7 @@ public final class LiveRecords<Model: SyncModel> {
 
     /// Reads again after an error.
     public func retry() {
-        guard let asked, error != nil else { return }
+        guard let asked, shown.error != nil else { return }
         follow(asked.store, asked.question)
     }
 
@@ -80,19 +97,25 @@ public final class LiveRecords<Model: SyncModel> {
     }
 
     private func begin() {
-        isLoading = true
-        error = nil
+        notices.change { (shown.isLoading, shown.error) = (true, nil) }
     }
 
     private func show(_ records: [Model]) {
-        isLoading = false
-        self.records = records
+        notices.change { (shown.isLoading, shown.records) = (false, records) }
     }
 
     private func end(_ error: any Error) {
-        isLoading = false
-        self.error = error
+        notices.change { (shown.isLoading, shown.error) = (false, error) }
     }
 
     deinit { task?.cancel() }
 }
+
+@available(iOS 17, macOS 14, *)
+extension LiveRecords: Observable {}
+
+#if canImport(Combine)
+extension LiveRecords: ObservableObject {
+    public nonisolated var objectWillChange: ObservableObjectPublisher { notices.publisher }
+}
+#endif

@@ -3,29 +3,43 @@ public import Observation
 import TidemarkLock
 import TidemarkModel
 
+#if canImport(Combine)
+public import Combine
+#endif
+
 /// The line in which an app says how a store stands to its server, with a number for a badge.
 ///
 ///     @State private var line = StatusLine(store)
 ///     …
 ///     HStack { Text(line.text ?? "") }.task { await line.run() }
 ///
-/// `SyncStatusView` shows it in SwiftUI. The words are English; an app that speaks another language makes its own of `status`.
-@MainActor @Observable
+/// That is from iOS 17 and macOS 14 on; for older ones the property is a `@StateObject`. `SyncStatusView` shows it in SwiftUI. The words are English; an app that speaks another language makes its own of `status`.
+@MainActor
 public final class StatusLine {
     /// The last word of the store; `nil` before `run()`.
-    public private(set) var status: SyncStatus?
-    private var isRested = false
+    public var status: SyncStatus? { seen.status }
 
-    @ObservationIgnored private let store: SyncStore
+    private struct Shown {
+        var status: SyncStatus?
+        var isRested = false
+    }
+
+    private var shown = Shown()
+    private var seen: Shown {
+        notices.isRead()
+        return shown
+    }
+    private nonisolated let notices = ViewNotices()
+    private let store: SyncStore
     /// Counts the times that it was completed.
-    @ObservationIgnored private var completions = 0
+    private var completions = 0
 
     /// Shows nothing until `run()`.
     public init(_ store: SyncStore) { self.store = store }
 
     /// Follows the store's status for as long as the calling task lives.
     public func run() async {
-        status = nil
+        notices.change { shown.status = nil }
         await withChildTasks { children in
             for await status in store.status {
                 guard let completion = show(status) else { continue }
@@ -40,8 +54,9 @@ public final class StatusLine {
 
     /// The same as `SyncStatus.activity`, but that `completed` is `idle` two seconds later, until there is something to do again.
     public var activity: SyncActivity {
-        guard let activity = status?.activity else { return .idle }
-        return activity == .completed && isRested ? .idle : activity
+        let seen = seen
+        guard let activity = seen.status?.activity else { return .idle }
+        return activity == .completed && seen.isRested ? .idle : activity
     }
 
     /// The words of the line; `nil` when there is nothing to say.
@@ -52,19 +67,19 @@ public final class StatusLine {
 
     /// - Returns: the number of the completion that has just begun.
     private func show(_ status: SyncStatus) -> Int? {
-        let wasCompleted = self.status?.activity == .completed
-        self.status = status
-        guard status.activity == .completed else {
-            isRested = false
-            return nil
+        let (wasCompleted, isCompleted) = (shown.status?.activity == .completed, status.activity == .completed)
+        notices.change {
+            shown.status = status
+            if !isCompleted { shown.isRested = false }
         }
-        guard !wasCompleted else { return nil }
+        guard isCompleted, !wasCompleted else { return nil }
         completions += 1
         return completions
     }
 
     private func rest(after completion: Int) {
-        if completion == completions, status?.activity == .completed { isRested = true }
+        guard completion == completions, shown.status?.activity == .completed else { return }
+        notices.change { shown.isRested = true }
     }
 
     nonisolated static func words(_ status: SyncStatus, _ activity: SyncActivity) -> String? {
@@ -108,3 +123,12 @@ public final class StatusLine {
         }
     }
 }
+
+@available(iOS 17, macOS 14, *)
+extension StatusLine: Observable {}
+
+#if canImport(Combine)
+extension StatusLine: ObservableObject {
+    public nonisolated var objectWillChange: ObservableObjectPublisher { notices.publisher }
+}
+#endif

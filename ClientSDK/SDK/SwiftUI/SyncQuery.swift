@@ -28,7 +28,7 @@ public import TidemarkModel
 @propertyWrapper
 public struct SyncQuery<Model: SyncModel>: DynamicProperty {
     @Environment(\.syncStore) private var store
-    @State private var shown: LiveRecords<Model>
+    @StateObject private var shown: LiveRecords<Model>
     /// As the view has it now; the state stays that of the first time.
     private let question: LiveRecords<Model>.Question
 
@@ -56,7 +56,7 @@ public struct SyncQuery<Model: SyncModel>: DynamicProperty {
     @MainActor
     private init(_ question: LiveRecords<Model>.Question) {
         self.question = question
-        _shown = State(initialValue: LiveRecords())
+        _shown = StateObject(wrappedValue: LiveRecords())
     }
 
     /// The records as they are now; empty before the first reading.

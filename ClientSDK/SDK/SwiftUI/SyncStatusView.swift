@@ -6,9 +6,9 @@ public import SwiftUI
 ///
 ///     SyncStatusView(store: store)
 public struct SyncStatusView: View {
-    @State private var line: StatusLine
+    @StateObject private var line: StatusLine
 
-    public init(store: SyncStore) { _line = State(initialValue: StatusLine(store)) }
+    public init(store: SyncStore) { _line = StateObject(wrappedValue: StatusLine(store)) }
 
     public var body: some View {
         HStack { if let text = line.text { Label(text, systemImage: symbol) } }

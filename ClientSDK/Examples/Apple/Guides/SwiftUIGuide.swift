@@ -56,7 +56,7 @@ struct BoardView: View {
 struct PhaseView: View {
     let store: SyncStore
     let phase: String
-    @State private var cards = LiveRecords<Card>()
+    @StateObject private var cards = LiveRecords<Card>()
 
     var body: some View {
         List { ForEach(cards.records) { Text($0.title) } }
@@ -99,9 +99,9 @@ struct CloseButton: View {
 }
 
 struct OfflineLine: View {
-    @State private var line: StatusLine
+    @StateObject private var line: StatusLine
 
-    init(store: SyncStore) { _line = State(initialValue: StatusLine(store)) }
+    init(store: SyncStore) { _line = StateObject(wrappedValue: StatusLine(store)) }
 
     var body: some View {
         HStack { if let text = line.text { Text(text) } }
@@ -114,6 +114,6 @@ struct Pausing: ViewModifier {
     @Environment(\.scenePhase) private var phase
 
     func body(content: Content) -> some View {
-        content.onChange(of: phase) { _, phase in if phase == .active { store.resume() } else { store.pause() } }
+        content.onChange(of: phase) { phase in if phase == .active { store.resume() } else { store.pause() } }
     }
 }

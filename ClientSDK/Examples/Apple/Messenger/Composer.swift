@@ -8,7 +8,7 @@ struct Composer: View {
     let chat: Chat
     let conversation: UUID
     @State private var text = ""
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     var body: some View {
         HStack {
@@ -19,7 +19,7 @@ struct Composer: View {
                 try await chat.messages.send("", to: conversation, attachment: photo, bytes: picture.jpeg)
             }
             TextField("Message", text: $text)
-                .onChange(of: text) { _, text in if !text.isEmpty { chat.typing.setTyping(in: conversation) } }
+                .onChange(of: text) { text in if !text.isEmpty { chat.typing.setTyping(in: conversation) } }
             Button("Send", systemImage: "paperplane") {
                 let said = text
                 text = ""

@@ -12,7 +12,7 @@ struct ConversationList: View {
     @State private var words = ""
     @State private var isAdding = false
     @State private var isDeveloping = false
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     var body: some View {
         NavigationStack {

@@ -11,7 +11,7 @@ struct ConversationScreen: View {
     @State private var messages: [Message] = []
     @State private var count = 50
     @State private var typing: Set<UserID> = []
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     var body: some View {
         ScrollView {
@@ -28,7 +28,7 @@ struct ConversationScreen: View {
             }
             .padding(.horizontal)
         }
-        .defaultScrollAnchor(.bottom)
+        .modifier(StaysAtEnd(last: messages.last?.id))
         .safeAreaInset(edge: .top) { OfflineBanner(store: chat.store, line: line) }
         .safeAreaInset(edge: .bottom) { Composer(chat: chat, conversation: id) }
         .following(count, { chat.messages.observe(id, newest: count) }) {
@@ -45,6 +45,21 @@ struct ConversationScreen: View {
         } catch {
             // Who types is worth no alert.
             typing = []
+        }
+    }
+}
+
+/// Begins at the end of what is scrolled, and goes there with each new last row.
+private struct StaysAtEnd: ViewModifier {
+    let last: UUID?
+
+    func body(content: Content) -> some View {
+        if #available(iOS 17, macOS 14, *) {
+            content.defaultScrollAnchor(.bottom)
+        } else {
+            ScrollViewReader { proxy in
+                content.onChange(of: last) { last in if let last { proxy.scrollTo(last, anchor: .bottom) } }
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ import TidemarkChat
 struct MessageRow: View {
     let chat: Chat
     let message: Message
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     var body: some View {
         VStack(alignment: .leading) {

@@ -1,19 +1,19 @@
+import Combine
 import Foundation
-import Observation
 import Tidemark
 import TidemarkChat
 
 /// The account that is signed in: its chat, its connection, and what happens while the app is in the background.
-@MainActor @Observable
-final class Messenger {
-    private(set) var chat: Chat?
+@MainActor
+final class Messenger: ObservableObject {
+    @Published private(set) var chat: Chat?
     /// The store's standing with its server, for every screen.
-    private(set) var line: StatusLine?
+    @Published private(set) var line: StatusLine?
 
     /// The property list permits the identifier: `BGTaskSchedulerPermittedIdentifiers`, and `fetch` among `UIBackgroundModes`.
-    @ObservationIgnored private let refresh = BackgroundRefresh("com.example.messenger.sync", by: .system)
-    @ObservationIgnored private var opening: Task<Void, Never>?
-    @ObservationIgnored private var following: [Task<Void, Never>] = []
+    private let refresh = BackgroundRefresh("com.example.messenger.sync", by: .system)
+    private var opening: Task<Void, Never>?
+    private var following: [Task<Void, Never>] = []
 
     /// Registers for background refresh, before the app has finished launching, and goes on as who was signed in: the system
     /// may have launched the app for a task, or for a push notification.

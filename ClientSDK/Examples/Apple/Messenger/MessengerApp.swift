@@ -4,23 +4,30 @@ import TidemarkChat
 
 @main struct MessengerApp: App {
     @UIApplicationDelegateAdaptor private var delegate: MessengerDelegate
-    @State private var problems = Problems()
+    @StateObject private var problems = Problems()
     @Environment(\.scenePhase) private var phase
-
-    private var messenger: Messenger { delegate.messenger }
 
     var body: some Scene {
         WindowGroup {
-            Group {
-                if let chat = messenger.chat {
-                    ConversationList(chat: chat, line: messenger.line).task { await keepUp(chat) }
-                } else {
-                    SignInScreen { sign in problems.attempt { try await messenger.signIn(sign) } }
-                }
-            }
-            .modifier(ProblemAlert(problems: problems))
+            FirstScreen(messenger: delegate.messenger).modifier(ProblemAlert(problems: problems))
         }
-        .onChange(of: phase) { _, phase in messenger.isInFront = phase == .active }
+        .onChange(of: phase) { phase in delegate.messenger.isInFront = phase == .active }
+    }
+}
+
+/// The conversations of the account that is signed in, or the screen where one signs in.
+private struct FirstScreen: View {
+    @ObservedObject var messenger: Messenger
+    @EnvironmentObject private var problems: Problems
+
+    var body: some View {
+        Group {
+            if let chat = messenger.chat {
+                ConversationList(chat: chat, line: messenger.line).task { await keepUp(chat) }
+            } else {
+                SignInScreen { sign in problems.attempt { try await messenger.signIn(sign) } }
+            }
+        }
     }
 
     /// Tells the others what this device has, and what its user has read.

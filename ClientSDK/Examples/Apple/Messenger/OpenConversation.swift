@@ -7,7 +7,7 @@ struct OpenConversation: View {
     let chat: Chat
     @State private var name = ""
     @Environment(\.dismiss) private var dismiss
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     var body: some View {
         VStack {

@@ -6,15 +6,24 @@ import Tidemark
 struct OfflineBanner: View {
     let store: SyncStore
     let line: StatusLine?
-    @Environment(Problems.self) private var problems
+
+    var body: some View {
+        HStack { if let line { StatusWords(store: store, line: line) } }
+    }
+}
+
+private struct StatusWords: View {
+    let store: SyncStore
+    @ObservedObject var line: StatusLine
+    @EnvironmentObject private var problems: Problems
 
     var body: some View {
         HStack {
-            if let text = line?.text {
+            if let text = line.text {
                 Text(text).font(.footnote)
                 Spacer()
             }
-            if let status = line?.status, status.failed > 0 {
+            if let status = line.status, status.failed > 0 {
                 Button("Send again") { problems.attempt { try await store.outbox.retryFailed() } }
             }
         }

@@ -7,11 +7,11 @@ import UIKit
 struct PictureButton: View {
     let choose: @MainActor (PickedPicture) async throws -> Void
     @State private var selection: PhotosPickerItem?
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     var body: some View {
         PhotosPicker(selection: $selection, matching: .images) { Label("Picture", systemImage: "photo") }
-            .onChange(of: selection) { _, item in
+            .onChange(of: selection) { item in
                 guard let item else { return }
                 problems.attempt {
                     selection = nil

@@ -1,10 +1,10 @@
-import Observation
+import Combine
 import SwiftUI
 
 /// What went wrong with something that the user asked for, until it is read.
-@MainActor @Observable
-final class Problems {
-    var shown: String?
+@MainActor
+final class Problems: ObservableObject {
+    @Published var shown: String?
 
     /// Does what a button asks for. Writes are durable when they return, and need no network: what is thrown here is about
     /// the write itself, such as a rule of the schema or a full disk.
@@ -21,11 +21,11 @@ final class Problems {
 
 /// Shows the problems of the views inside.
 struct ProblemAlert: ViewModifier {
-    @Bindable var problems: Problems
+    @ObservedObject var problems: Problems
 
     func body(content: Content) -> some View {
         content
-            .environment(problems)
+            .environmentObject(problems)
             .alert("That did not work", isPresented: isShown) {
                 Button("OK") {}
             } message: {

@@ -6,7 +6,7 @@ struct BoardList: View {
     let line: StatusLine?
     @SyncQuery(where: .all, order: [.by(\.name)]) private var boards: [Board]
     @State private var name = ""
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     var body: some View {
         NavigationStack {

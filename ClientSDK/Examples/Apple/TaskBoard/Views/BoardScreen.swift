@@ -12,7 +12,7 @@ struct BoardScreen: View {
     @State private var hits: [SearchHit<Card>] = []
     @State private var words = ""
     @State private var isSharing = false
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     init(tasks: TaskBoard, line: StatusLine?, board: Board) {
         self.tasks = tasks

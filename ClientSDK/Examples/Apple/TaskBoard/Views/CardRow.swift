@@ -6,7 +6,7 @@ struct CardRow: View {
     let tasks: TaskBoard
     let card: Card
     var progress: CardProgress?
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     var body: some View {
         VStack(alignment: .leading) {

@@ -11,7 +11,7 @@ struct CardScreen: View {
     @SyncQuery private var current: [Card]
     @State private var edited: Card
     @Environment(\.dismiss) private var dismiss
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     init(tasks: TaskBoard, card: Card) {
         self.tasks = tasks

@@ -6,7 +6,7 @@ struct Checklist: View {
     let card: Card
     @SyncQuery private var steps: [Step]
     @State private var text = ""
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     init(tasks: TaskBoard, card: Card) {
         self.tasks = tasks

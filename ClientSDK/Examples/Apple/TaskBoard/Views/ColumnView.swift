@@ -9,7 +9,7 @@ struct ColumnView: View {
     let progress: [UUID: CardProgress]
     @SyncQuery private var cards: [Card]
     @State private var title = ""
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     init(tasks: TaskBoard, column: BoardColumn, progress: [UUID: CardProgress]) {
         self.tasks = tasks

@@ -6,7 +6,7 @@ struct LabelSection: View {
     let tasks: TaskBoard
     let card: Card
     @State private var name = ""
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     var body: some View {
         Section("Labels") {

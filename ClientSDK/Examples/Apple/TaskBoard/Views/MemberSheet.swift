@@ -9,7 +9,7 @@ struct MemberSheet: View {
     @SyncQuery private var boards: [Board]
     @State private var name = ""
     @Environment(\.dismiss) private var dismiss
-    @Environment(Problems.self) private var problems
+    @EnvironmentObject private var problems: Problems
 
     init(tasks: TaskBoard, board: UUID) {
         self.tasks = tasks

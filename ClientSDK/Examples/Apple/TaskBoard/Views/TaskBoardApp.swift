@@ -5,7 +5,7 @@ import Tidemark
 @main struct TaskBoardApp: App {
     @State private var tasks: TaskBoard?
     @State private var line: StatusLine?
-    @State private var problems = Problems()
+    @StateObject private var problems = Problems()
     @Environment(\.scenePhase) private var phase
 
     var body: some Scene {
@@ -25,7 +25,7 @@ import Tidemark
             }
             .modifier(ProblemAlert(problems: problems))
         }
-        .onChange(of: phase) { _, phase in if phase == .active { tasks?.store.resume() } else { tasks?.store.pause() } }
+        .onChange(of: phase) { phase in if phase == .active { tasks?.store.resume() } else { tasks?.store.pause() } }
     }
 
     /// The schema is the file that the server was started with, among the app's resources. With a newer version of it the
