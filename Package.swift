@@ -3,7 +3,7 @@ import PackageDescription
 
 let package = Package(
     name: "tidemark",
-    platforms: [.macOS(.v15), .iOS(.v18)],
+    platforms: [.macOS(.v13), .iOS(.v16)],
     products: [
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkExtension", targets: ["TidemarkExtension"]),

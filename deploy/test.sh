@@ -14,6 +14,8 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$top/deploy/lib/postgres.sh"
 # shellcheck source=deploy/lib/apple.sh
 source "$top/deploy/lib/apple.sh"
+# shellcheck source=deploy/lib/floor.sh
+source "$top/deploy/lib/floor.sh"
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
     usage "${BASH_SOURCE[0]}"
@@ -93,6 +95,7 @@ require_swift
 lint
 build
 check_apple_branches
+check_floor
 start_postgres tidemark_test
 TIDEMARK_TEST_POSTGRES=$(postgres_connection tidemark_test)
 export TIDEMARK_TEST_POSTGRES

@@ -7,6 +7,7 @@ set -euo pipefail
 # Folders and module of each target that has such branches or imports such a module, what others import first. Tests/Tidy
 # compares the list with the code.
 apple_targets=(
+    "Shared/Lock TidemarkLock"
     "ClientSDK/Extension TidemarkExtension"
     "ClientSDK/SDK Tidemark"
     "Server/EmbeddedStore TidemarkEmbeddedStore"
@@ -17,7 +18,7 @@ apple_targets=(
 )
 
 # Stubs that others import, in this order; the rest needs none.
-apple_stubs_first=(Foundation UIKit SwiftUI)
+apple_stubs_first=(Foundation Combine UIKit SwiftUI)
 
 # check_apple_branches: needs what `swift build` has built; takes about half a minute of one core.
 check_apple_branches() {

@@ -1,10 +1,9 @@
 # shellcheck shell=bash
-# Checks, on Linux, that what apps link needs no newer system than Package.swift says: the compiler reads the code as for an
-# iPhone and a Mac of that version. The modules are the ones for Linux, whose declarations carry Apple's versions as well.
-# Sourced after apple.sh, never run. deploy/FLOOR.md says what this finds and what it cannot.
+# Checks, on Linux, that what apps link needs no newer system than Package.swift says: the compiler reads the sources as for
+# an iPhone and a Mac of that version. Sourced after apple.sh, never run. deploy/floor.md says how, and what it cannot find.
 set -euo pipefail
 
-# Folders and module of each target that an app can link, what others import first. Tests/Tidy compares the list with Package.swift.
+# Folder and module of each target that an app can link, what others import first. Tests/Tidy compares the list with Package.swift.
 floor_targets=(
     "Shared/Lock TidemarkLock"
     "Shared/Model TidemarkModel"
@@ -20,17 +19,168 @@ floor_targets=(
     "Server/Sequencer TidemarkSequencer"
     "Server/Hub TidemarkHub"
     "ClientSDK/TestKit TidemarkTestKit"
+)
+
+# The same of the examples, which are apps for iPhones.
+floor_apps=(
     "ClientSDK/Examples/Apple/Shared ClientSDK/Examples/Apple/Messenger Messenger"
     "ClientSDK/Examples/Apple/Shared ClientSDK/Examples/Apple/TaskBoard TaskBoard"
     "ClientSDK/Examples/Apple/Guides Guides"
 )
 
-# check_floor: needs what `swift build` has built.
+# check_floor: needs what `swift build` has built, and a minute or two of a core for each platform.
 check_floor() {
-    local version
-    version=$(floor_version iOS) && check_floor_of "arm64-apple-ios$version.0" arm64-apple-ios iphoneos
-    version=$(floor_version macOS) && check_floor_of "arm64-apple-macosx$version.0" arm64-apple-macos macosx
+    local work phones macs failed=""
+    if [[ $(uname) != Linux ]]; then
+        say "skipping the floor: the build has checked it"
+        return 0
+    fi
+    phones=$(floor_version iOS)
+    macs=$(floor_version macOS)
+    say "checking that nothing newer than iOS $phones and macOS $macs is needed"
+    work=$(mktemp -d)
+    check_floor_of "$work/ios" "arm64-apple-ios$phones.0" arm64-apple-ios iphoneos \
+        "${floor_targets[@]}" "${floor_apps[@]}" || failed="iOS $phones"
+    check_floor_of "$work/macos" "arm64-apple-macosx$macs.0" arm64-apple-macos macosx \
+        "${floor_targets[@]}" || failed="${failed:+$failed, }macOS $macs"
+    rm -rf "$work"
+    [[ -z $failed ]] || refuse "not for $failed: put what is newer under 'if #available' with a way for older systems beside it"
 }
 
-# floor_version PLATFORM: the oldest version of it that Package.swift supports.
+# floor_version PLATFORM: the oldest version of it that apps may have, in Package.swift.
 floor_version() { sed -nE "s/.*\.$1\(\.v([0-9]+)\).*/\1/p" Package.swift | head -n 1; }
+
+# check_floor_of WORK TRIPLE NAME FOLDER TARGET…: NAME is what Swift calls a module's file for the triple, and FOLDER where it
+# looks for its own modules.
+check_floor_of() {
+    local work=$1 triple=$2 name=$3 folder=$4 target failed=""
+    shift 4
+    make_floor_modules "$work" "$triple" "$name" "$folder" || return 1
+    floor_settings "$work" "$triple"
+    expect_floor_refusal "$work" || return 1
+    make_floor_stubs "$work" || return 1
+    for target in "$@"; do
+        # shellcheck disable=SC2086 # words: module and folders
+        compile_at_floor "$work" "${target##* }" ${target% *} || failed=yes
+    done
+    [[ -z $failed ]]
+}
+
+# make_floor_modules WORK TRIPLE NAME FOLDER: the toolchain's modules and those of the dependencies, with another triple written into
+# them. Their declarations say since which of Apple's systems they exist. The triple is text of a fixed length in the file: zeros
+# after the version fill it up.
+make_floor_modules() {
+    local work=$1 name=$3 folder=$4 triple=$2 host resources module file
+    host=$(swift -print-target-info | sed -nE 's/.*"unversionedTriple": "(.*)".*/\1/p')
+    resources=$(swift -print-target-info | sed -nE 's/.*"runtimeResourcePath": "(.*)".*/\1/p')
+    triple+=.
+    while [[ ${#triple} -lt ${#host} ]]; do triple+=0; done
+    mkdir -p "$work/resources/$folder" "$work/modules" "$work/out"
+    ln -s "$resources"/* "$work/resources/"
+    for module in "$resources"/linux/*.swiftmodule; do
+        file=$module
+        [[ ! -d $module ]] || file=$module/$host.swiftmodule
+        [[ -e $file ]] || continue
+        mkdir -p "$work/resources/$folder/$(basename "$module")"
+        sed "s/$host/$triple/g" "$file" >"$work/resources/$folder/$(basename "$module")/$name.swiftmodule"
+    done
+    for file in "$(swift build --show-bin-path)"/Modules/*.swiftmodule; do
+        [[ $(basename "$file") != Tidemark* ]] || continue
+        sed "s/$host/$triple/g" "$file" >"$work/modules/$(basename "$file")"
+    done
+    # The C library's module, which for Linux is put where its headers are.
+    cat >"$work/headers.yaml" <<END
+{"version": 0, "use-external-names": false, "roots": [{"name": "/usr/include", "type": "directory", "contents": [
+    {"name": "module.modulemap", "type": "file", "external-contents": "$resources/linux/${host%%-*}/glibc.modulemap"},
+    {"name": "SwiftGlibc.h", "type": "file", "external-contents": "$resources/linux/${host%%-*}/SwiftGlibc.h"}]}]}
+END
+}
+
+# floor_settings WORK TRIPLE: sets the array of this name. C is read as for Linux, whose headers are here.
+floor_settings() {
+    local work=$1 triple=$2 host resources map
+    host=$(swift -print-target-info | sed -nE 's/.*"unversionedTriple": "(.*)".*/\1/p')
+    resources=$(swift -print-target-info | sed -nE 's/.*"runtimeResourcePath": "(.*)".*/\1/p')
+    floor_settings=(
+        -target "$triple" -clang-target "$host" -disable-target-os-checking -disable-objc-interop
+        -resource-dir "$work/resources" -plugin-path "$resources/host/plugins" -module-cache-path "$work/cache"
+        -Xcc -ivfsoverlay -Xcc "$work/headers.yaml" -I "$work/out" -I "$work/modules"
+        -swift-version 6 -parse-as-library -suppress-warnings -package-name "$(package_name)"
+    )
+    while IFS= read -r map; do
+        floor_settings+=(-Xcc "-fmodule-map-file=$map" -Xcc -I -Xcc "$(dirname "$map")")
+    done < <(
+        c_module_maps
+        find "$(swift build --show-bin-path)"/*.build -maxdepth 1 -name module.modulemap
+    )
+}
+
+# expect_floor_refusal WORK: what is too new must be found, in each kind of module; else nothing below says anything.
+expect_floor_refusal() {
+    local work=$1 messages line
+    cat >"$work/newer.swift" <<'END'
+import Foundation
+import Observation
+import Synchronization
+@available(iOS 17, macOS 14, *) func ours() {}
+func newer() async {
+    await withDiscardingTaskGroup { _ in }
+    Task(executorPreference: nil) {}
+    withObservationTracking { } onChange: { }
+    _ = Mutex(1)
+    let _: any AsyncSequence<Int, Never> = AsyncStream<Int> { nil }
+    _ = Calendar.RecurrenceRule.self
+    ours()
+    if #available(iOS 18, macOS 15, *) { _ = Mutex(1) }
+}
+END
+    messages=$(swiftc -frontend -typecheck -module-name Newer "${floor_settings[@]}" "$work/newer.swift" 2>&1) || true
+    for line in {6..12}; do
+        grep -qE "newer.swift:$line:.* error: .* is only available in (iOS|macOS) 1[4-8]" <<<"$messages" && continue
+        printf '%s\n' "$messages"
+        say "the compiler does not find what is too new in line $line of that: see deploy/floor.md"
+        return 1
+    done
+    if grep -q 'newer.swift:13:.* error:' <<<"$messages"; then
+        say "the compiler does not see 'if #available': see deploy/floor.md"
+        return 1
+    fi
+}
+
+# make_floor_stubs WORK: as make_apple_stubs, at the floor: what the stubs declare is as new as they say.
+make_floor_stubs() {
+    local work=$1 name module
+    # shellcheck disable=SC2154 # of apple.sh
+    for name in "${apple_stubs_first[@]}" $(basename -s .swift Tests/AppleStubs/*.swift); do
+        module=$name
+        [[ $name != Foundation ]] || module=AppleFoundation
+        [[ ! -e $work/out/$module.swiftmodule ]] || continue
+        if [[ $name == Foundation ]]; then
+            cp "Tests/AppleStubs/$name.swift" "$work/$module.swift"
+        else
+            import_apple_foundation <"Tests/AppleStubs/$name.swift" >"$work/$module.swift"
+        fi
+        swiftc -frontend -emit-module -enable-library-evolution -module-name "$module" \
+            "${floor_settings[@]}" -o "$work/out/$module.swiftmodule" "$work/$module.swift" || return 1
+    done
+}
+
+# compile_at_floor WORK MODULE FOLDER…: what the package manager generates for the target comes with it.
+compile_at_floor() {
+    local work=$1 module=$2 file feature
+    local files=() features=()
+    shift 2
+    while IFS= read -r file; do
+        mkdir -p "$work/source/$(dirname "$file")"
+        import_apple_foundation <"$file" >"$work/source/$file"
+        files+=("$work/source/$file")
+    done < <(find "$@" -name '*.swift' | sort)
+    while IFS= read -r file; do
+        files+=("$file")
+    done < <(find "$(swift build --show-bin-path)/$module.build/DerivedSources" -name '*.swift' 2>/dev/null)
+    while IFS= read -r feature; do
+        features+=(-enable-upcoming-feature "$feature")
+    done < <(sed -nE 's/.*\.enableUpcomingFeature\("(.*)"\).*/\1/p' Package.swift)
+    swiftc -frontend -emit-module -module-name "$module" "${floor_settings[@]}" "${features[@]}" \
+        -o "$work/out/$module.swiftmodule" "${files[@]}" 2>&1 | sed "s#$work/source/##; s/AppleFoundation/Foundation/g"
+}
