@@ -1,9 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// An app's copy lies among its checkouts, and needs macOS 13. The server's packages need macOS 15: deploy/floor.md.
+let isLinkedByApp = Context.packageDirectory.contains("/checkouts/")
+
 let package = Package(
     name: "tidemark",
-    platforms: [.macOS(.v13), .iOS(.v16)],
+    platforms: [.macOS(isLinkedByApp ? .v13 : .v15), .iOS(.v16)],
     products: [
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkExtension", targets: ["TidemarkExtension"]),

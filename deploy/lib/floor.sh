@@ -28,6 +28,23 @@ floor_apps=(
     "ClientSDK/Examples/Apple/Guides Guides"
 )
 
+# The server's, which need a newer Mac; what they import of the list before is checked with them.
+floor_server_targets=(
+    "Server/Edge TidemarkEdge"
+    "Server/Identity TidemarkIdentity"
+    "Server/Telemetry TidemarkTelemetry"
+    "Server/Node TidemarkNode"
+    "Server/Operations TidemarkOperations"
+    "Server/EmbeddedStore TidemarkEmbeddedStore"
+    "Server/Postgres TidemarkPostgres"
+    "Server/PostgresStore TidemarkPostgresStore"
+    "Server/API TidemarkAPI"
+    "Server/Assembly TidemarkAssembly"
+    "Server/CommandLine TidemarkCommandLine"
+    "Server/Daemon TidemarkDaemon"
+    "ClientSDK/Terminal TidemarkTerminal"
+)
+
 # check_floor: needs what `swift build` has built, and a minute or two of a core for each platform.
 check_floor() {
     local work phones macs failed=""
@@ -47,8 +64,43 @@ check_floor() {
     [[ -z $failed ]] || refuse "not for $failed: put what is newer under 'if #available' with a way for older systems beside it"
 }
 
+# check_server_floor: the same of the server's targets on a Mac.
+check_server_floor() {
+    local work macs
+    macs=$(sed -nE 's/.*isLinkedByApp \? \.v[0-9]+ : \.v([0-9]+).*/\1/p' Package.swift)
+    say "checking that the server needs nothing newer than macOS $macs"
+    work=$(mktemp -d)
+    check_floor_of "$work" "arm64-apple-macosx$macs.0" arm64-apple-macos macosx \
+        "${floor_targets[@]}" "${floor_server_targets[@]}" || macs=""
+    rm -rf "$work"
+    [[ -n $macs ]] || refuse "not for the server on a Mac: see above"
+}
+
+# list_floor: each system API that came with iOS 14 or later and is used in what apps link, with the version that brought it and
+# the files, as a Markdown table.
+list_floor() {
+    local work target
+    work=$(mktemp -d)
+    make_floor_modules "$work" arm64-apple-ios13.0 arm64-apple-ios iphoneos
+    floor_settings "$work" arm64-apple-ios13.0
+    floor_settings+=(-experimental-allow-module-with-compiler-errors)
+    floor_reads_as=13
+    make_floor_stubs "$work"
+    printf '| API | since iOS | in |\n|---|---|---|\n'
+    for target in "${floor_targets[@]}" "${floor_apps[@]}"; do
+        # shellcheck disable=SC2086 # words: module and folders
+        compile_at_floor "$work" "${target##* }" ${target% *} || true
+    done | sed -nE "s#^([^ :]+):[0-9:]+ error: (conformance of )?'([^']*)'.* is only available in iOS ([0-9.]+) or newer#\3\t\4\t\1#p" |
+        sort -u | awk -F'\t' '
+            { sub(/.*\//, "", $3); sub(/\.0$/, "", $2) }
+            !(($1, $2, $3) in seen) { seen[$1, $2, $3]; files[$2 "\t" $1] = files[$2 "\t" $1] (files[$2 "\t" $1] ? ", " : "") $3 }
+            END { for (key in files) { split(key, parts, "\t"); print parts[1] "\t| `" parts[2] "` | " parts[1] " | " files[key] " |" } }' |
+        sort -t "$(printf '\t')" -k1,1Vr -k2 | cut -f 2
+    rm -rf "$work"
+}
+
 # floor_version PLATFORM: the oldest version of it that apps may have, in Package.swift.
-floor_version() { sed -nE "s/.*\.$1\(\.v([0-9]+)\).*/\1/p" Package.swift | head -n 1; }
+floor_version() { sed -nE "s/.*\.$1\((isLinkedByApp \? )?\.v([0-9]+).*/\2/p" Package.swift | head -n 1; }
 
 # check_floor_of WORK TRIPLE NAME FOLDER TARGET…: NAME is what Swift calls a module's file for the triple, and FOLDER where it
 # looks for its own modules.
@@ -165,6 +217,16 @@ make_floor_stubs() {
     done
 }
 
+# floor_reading: the source as it is, or, for the list, as if every system had everything: so that all uses are named.
+floor_reads_as=""
+floor_reading() {
+    if [[ -z $floor_reads_as ]]; then
+        cat
+    else
+        sed -E "s/@available\(iOS [^)]*\)//; s/#available\(iOS [^)]*\)/#available(iOS $floor_reads_as, *)/"
+    fi
+}
+
 # compile_at_floor WORK MODULE FOLDER…: what the package manager generates for the target comes with it.
 compile_at_floor() {
     local work=$1 module=$2 file feature
@@ -172,7 +234,7 @@ compile_at_floor() {
     shift 2
     while IFS= read -r file; do
         mkdir -p "$work/source/$(dirname "$file")"
-        import_apple_foundation <"$file" >"$work/source/$file"
+        import_apple_foundation <"$file" | floor_reading >"$work/source/$file"
         files+=("$work/source/$file")
     done < <(find "$@" -name '*.swift' | sort)
     while IFS= read -r file; do

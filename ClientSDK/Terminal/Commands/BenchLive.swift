@@ -34,6 +34,8 @@ struct BenchLive: AsyncParsableCommand {
     var bytes = 100
     @Flag(help: "Leave out the messenger, which also writes receipts.")
     var storeOnly = false
+    @Flag(help: "Run the device as on iOS before 18 and macOS before 15, whose tasks take no executor.")
+    var olderSystem = false
     @Flag(help: "End with status 1 when a limit is missed.")
     var strict = false
     @OptionGroup var target: BenchTargetOptions
@@ -53,7 +55,8 @@ struct BenchLive: AsyncParsableCommand {
 
     func run() async throws {
         let run = LiveRun(
-            rates: ratesAsked, seconds: seconds, burst: burst, idle: idle, textBytes: bytes, hasChat: !storeOnly)
+            rates: ratesAsked, seconds: seconds, burst: burst, idle: idle, textBytes: bytes, hasChat: !storeOnly,
+            prefersExecutors: !olderSystem)
         let table = try await target.prepared { try await run.run(on: $0) }
         table.show(json: target.json)
         if strict, !table.missed.isEmpty {

@@ -21,6 +21,8 @@ struct BenchLocal: AsyncParsableCommand {
     var strict = false
     @Option(help: "Miss a limit only at so many times of it: for builds that are not optimised, and busy machines.")
     var slack = 1.0
+    @Flag(help: "Run both devices as on iOS before 18 and macOS before 15, whose tasks take no executor.")
+    var olderSystem = false
     @OptionGroup var target: BenchTargetOptions
 
     func validate() throws {
@@ -34,7 +36,7 @@ struct BenchLocal: AsyncParsableCommand {
 
     func run() async throws {
         var table = try await LocalRun(messages: messages, conversations: conversations, rounds: rounds).run()
-        var inStep = InStepRun(rounds: rounds)
+        var inStep = InStepRun(rounds: rounds, prefersExecutors: !olderSystem)
         try await target.prepared { try await inStep.run(on: $0, &table) }
         table.slack = slack
         table.show(json: target.json)

@@ -46,15 +46,17 @@ final class NotingClock: Clock, Sendable {
     }
 
     private func commits(
-        _ limits: LaneLimits = LaneLimits(), nonce: @escaping @Sendable () -> UInt64 = { 7 }
+        _ limits: LaneLimits = LaneLimits(), nonce: @escaping @Sendable () -> UInt64 = { 7 }, startsAtOnce: Bool = true
     ) throws -> GroupCommit {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let published = published
+        var environment = GroupCommit.Environment(now: { 1 }, nonce: nonce, clock: clock, logger: logger)
+        environment.startsAtOnce = startsAtOnce
         return GroupCommit(
             store: store,
             sequencer: Sequencer(limits: ModelLimits(), bounds: limits.plan),
-            limits: limits, environment: .init(now: { 1 }, nonce: nonce, clock: clock, logger: logger)
+            limits: limits, environment: environment
         ) { commits, workspace, batch, _ in
             published.batches.withLock { $0.append(batch) }
             published.wasCommitting.withLock { $0.append(commits.isCommitting(in: workspace)) }
@@ -105,6 +107,32 @@ final class NotingClock: Clock, Sendable {
         }
         #expect(published.wasCommitting.withLock { $0 } == [true])
         #expect(!commits.isCommitting(in: workspace))
+    }
+
+    @Test(arguments: [true, false])
+    func `batches are committed in their order, also where a task cannot begin where it is made`(
+        startsAtOnce: Bool
+    ) async throws {
+        try await register(1)
+        var limits = LaneLimits()
+        limits.aheadTransactionsMin = 1
+        let commits = try commits(limits, startsAtOnce: startsAtOnce)
+        let count = 40
+        try await running(commits) {
+            let (outcomes, settle) = AsyncStream.makeStream(of: PushOutcome.self)
+            for number in 1...count {
+                let submission = try submission(1, from: Int64(number), [Sample.profile(100 + UInt64(number))])
+                commits.submit(submission, in: workspace) { settle.yield($0) }
+            }
+            var settled = 0
+            for await outcome in outcomes {
+                #expect(outcome.isSettled)
+                settled += 1
+                if settled == count { break }
+            }
+        }
+        let numbers = published.batches.withLock { $0.flatMap { $0.records.map(\.seq) } }
+        #expect(numbers.count == count && numbers == numbers.sorted())
     }
 
     @Test func `who knows a lane that was closed meanwhile comes to the next one`() async throws {

@@ -21,13 +21,16 @@ struct LiveDevice: Sendable {
 
     /// Opens the file and connects it; a device of another name has a file and a client of its own.
     static func open(
-        named name: String, in folder: TemporaryFolder, _ conversation: LocalID, at target: LoadTarget
+        named name: String, in folder: TemporaryFolder, _ conversation: LocalID, at target: LoadTarget,
+        prefersExecutors: Bool = true
     ) async throws -> LiveDevice {
         let path = "\(folder.path)/\(name).sqlite"
         let database = try LocalDatabase.open(
             path: path, account: UserID(Self.user), schema: try ChatSchema.schema(),
             newClient: LoadTarget.newClient())
-        let store = SyncStore(database: database, environment: .system)
+        var environment = StoreEnvironment.system
+        environment.prefersExecutors = prefersExecutors
+        let store = SyncStore(database: database, environment: environment)
         let token = try target.token(for: Self.user)
         try store.connect(to: target.ground.address.url, transport: NIOTransport()) { token }
         return LiveDevice(store: store, conversation: conversation, path: path)

@@ -16,12 +16,14 @@ struct LiveRun {
     var idle = 20
     var textBytes = 100
     var hasChat = true
+    /// False for a device whose tasks take no executor.
+    var prefersExecutors = true
 
     private let clock = ContinuousClock()
 
     init(
         rates: [Int] = [1, 50, 1_000], seconds: Int = 5, burst: Int = 20_000, idle: Int = 20, textBytes: Int = 100,
-        hasChat: Bool = true
+        hasChat: Bool = true, prefersExecutors: Bool = true
     ) {
         self.rates = rates
         self.seconds = seconds
@@ -29,6 +31,7 @@ struct LiveRun {
         self.idle = idle
         self.textBytes = textBytes
         self.hasChat = hasChat
+        self.prefersExecutors = prefersExecutors
     }
 
     func run(on target: LoadTarget) async throws -> LimitTable {
@@ -48,7 +51,8 @@ struct LiveRun {
     private func store(
         _ folder: TemporaryFolder, _ conversation: LocalID, _ target: LoadTarget, _ table: inout LimitTable
     ) async throws {
-        let device = try await LiveDevice.open(named: "device", in: folder, conversation, at: target)
+        let device = try await LiveDevice.open(
+            named: "device", in: folder, conversation, at: target, prefersExecutors: prefersExecutors)
         try await device.ready()
         let raw = try RawRows(folder: folder, like: device.path, conversation, textBytes: textBytes)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -72,7 +76,8 @@ struct LiveRun {
         _ folder: TemporaryFolder, _ conversation: LocalID, _ target: LoadTarget, _ table: inout LimitTable
     ) async throws {
         guard let rate = rates.filter({ $0 > 1 }).min() else { return }
-        let device = try await LiveDevice.open(named: "chat", in: folder, conversation, at: target)
+        let device = try await LiveDevice.open(
+            named: "chat", in: folder, conversation, at: target, prefersExecutors: prefersExecutors)
         try await device.ready()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await device.chat() }

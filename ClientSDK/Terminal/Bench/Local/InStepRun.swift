@@ -17,15 +17,23 @@ struct InStepRun {
     /// Messages that either has written so far.
     private var written = 0
 
-    init(rounds: Int = 200) { self.rounds = rounds }
+    /// False for devices whose tasks take no executor.
+    private let prefersExecutors: Bool
+
+    init(rounds: Int = 200, prefersExecutors: Bool = true) {
+        self.rounds = rounds
+        self.prefersExecutors = prefersExecutors
+    }
 
     mutating func run(on target: LoadTarget, _ table: inout LimitTable) async throws {
         let folder = try TemporaryFolder("tidemark-bench")
         defer { withExtendedLifetime(folder) {} }
         let conversation = LoadTarget.newClient()
         try await Conversations.make([.init(id: conversation, members: [LiveDevice.user])], at: target)
-        let one = try await LiveDevice.open(named: "one", in: folder, conversation, at: target)
-        let other = try await LiveDevice.open(named: "other", in: folder, conversation, at: target)
+        let one = try await LiveDevice.open(
+            named: "one", in: folder, conversation, at: target, prefersExecutors: prefersExecutors)
+        let other = try await LiveDevice.open(
+            named: "other", in: folder, conversation, at: target, prefersExecutors: prefersExecutors)
         try await one.ready()
         try await other.ready()
         try await live(one, other, &table)

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+import TidemarkLock
+import TidemarkModel
+
+@testable import Tidemark
+
+/// The engine on systems whose tasks take no executor, and what it begins there.
+@Suite(.timeLimit(.minutes(5))) struct OlderEngineTests {
+    @Test(arguments: [true, false])
+    func `what is written is sent and answered, with an executor and without`(prefersExecutors: Bool) async throws {
+        var environment = StoreEnvironment.counting()
+        environment.prefersExecutors = prefersExecutors
+        let server = ScriptedServer()
+        let store = try SyncStore.inMemory(
+            account: Bench.user, schema: try TestSchema.schema(), environment: environment)
+        #expect(environment.isEngineInline == prefersExecutors && !environment.isAllInline)
+        try store.connect(to: "http://test", transport: server) { "t" }
+        for await status in store.status where status.phase == .live { break }
+        for number in 1...20 { try await store.repository(Note.self).create(Note(room: UUID(), text: "\(number)")) }
+        for await status in store.status where status.pending == 0 { break }
+        #expect(server.accepted.count == 20)
+        await store.disconnect()
+        #expect(store.currentStatus.phase == .stopped)
+    }
+
+    @Test func `an executor that is given is left aside where executors are`() throws {
+        var environment = StoreEnvironment.counting()
+        environment.executor = HeldExecutor()
+        #expect(environment.isAllInline)
+        environment.prefersExecutors = false
+        #expect(!environment.isEngineInline && !environment.isAllInline)
+    }
+
+    @Test func `children that have ended are not kept`() async {
+        await withChildTasks { children in
+            await children.add { while !Task.isCancelled { await Task.yield() } }
+            for _ in 0..<10_000 { await children.add {} }
+            // Each counts its end a moment later; the one that runs on is held until it is cancelled.
+            while children.held > 2 {
+                await Task.yield()
+                await children.add {}
+            }
+            children.cancelAll()
+        }
+    }
+
+    @Test func `the body ends with its last child`() async {
+        let ended = Lock(0)
+        await withChildTasks { children in
+            for _ in 0..<100 {
+                await children.add {
+                    await Task.yield()
+                    ended.add(1)
+                }
+            }
+        }
+        #expect(ended.current == 100)
+    }
+}
