@@ -4,6 +4,7 @@ package struct DigestSum: Hashable, Sendable {
     package private(set) var high: UInt64
     package private(set) var low: UInt64
 
+    /// The sum of no terms.
     package static let zero = DigestSum(high: 0, low: 0)
 
     package init(high: UInt64, low: UInt64) {

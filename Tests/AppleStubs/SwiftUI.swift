@@ -1,6 +1,5 @@
 public import Combine
 public import Foundation
-public import Observation
 public import UIKit
 
 // MARK: Views
@@ -375,8 +374,6 @@ extension View {
         self
     }
     nonisolated public func environmentObject<T: ObservableObject>(_ object: T) -> some View { self }
-    @available(iOS 17, macOS 14, *)
-    nonisolated public func environment<T: AnyObject & Observable>(_ object: T?) -> some View { self }
 }
 
 public protocol Transferable {}
@@ -457,19 +454,6 @@ public struct EnvironmentObject<ObjectType: ObservableObject>: DynamicProperty {
     public var wrappedValue: ObjectType { preconditionFailure() }
 }
 
-@available(iOS 17, macOS 14, *)
-@propertyWrapper @dynamicMemberLookup
-public struct Bindable<Value: AnyObject & Observable> {
-    public var wrappedValue: Value
-    public var projectedValue: Bindable<Value> { self }
-
-    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
-
-    public subscript<Subject>(dynamicMember keyPath: ReferenceWritableKeyPath<Value, Subject>) -> Binding<Subject> {
-        preconditionFailure()
-    }
-}
-
 public protocol EnvironmentKey {
     associatedtype Value
     static var defaultValue: Value { get }
@@ -498,9 +482,4 @@ public struct Environment<Value>: DynamicProperty {
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) {}
 
     public var wrappedValue: Value { preconditionFailure() }
-}
-
-@available(iOS 17, macOS 14, *)
-extension Environment where Value: AnyObject & Observable {
-    public init(_ objectType: Value.Type) {}
 }

@@ -9,7 +9,7 @@ import Testing
         "encode": "an encoder calls it",
         "request": "BackgroundRefresh calls it on a scheduler",
         "cancel": "BackgroundRefresh calls it on a scheduler",
-        "wrappedValue": "the name of a property wrapper stands for it",
+        "objectWillChange": "a view that holds the object listens to it",
         "projectedValue": "a `$` stands for it",
         "ID": "what Identifiable asks for",
     ]
