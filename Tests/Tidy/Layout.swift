@@ -33,11 +33,15 @@ enum Layout {
             ]),
         Home("CPostgres", ["Server/Postgres/"]),
         Home("CSQLite", ["Server/CommandLine/"]),
-        Home("Foundation", ["Server/", "ClientSDK/", "Tests/"]),
+        Home("Foundation", ["Shared/Lock/", "Server/", "ClientSDK/", "Tests/"]),
     ]
+
+    /// The modules of our own that every folder may import: they know nothing of what they are used for.
+    static let everywhere: Set = ["TidemarkLock"]
 
     /// The pipeline, upstream first. A folder may import the modules of our own that stand beside it, and no other.
     static let directions: [Direction] = [
+        Direction("Shared/Lock/", may: []),
         Direction("Shared/Model/", may: []),
         Direction("Shared/Wire/", may: ["TidemarkModel"]),
         Direction("Shared/SQLite/", may: []),

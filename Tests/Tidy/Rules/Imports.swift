@@ -32,7 +32,7 @@ let directions = Rule(name: "directions") { file in
     }
     return file.code.enumerated().compactMap { number, line in
         guard let module = importedModule(line), module.hasPrefix("Tidemark"),
-            !direction.allowed.contains(String(module))
+            !direction.allowed.contains(String(module)), !Layout.everywhere.contains(String(module))
         else {
             return nil
         }
