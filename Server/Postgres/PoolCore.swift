@@ -35,11 +35,9 @@ final class PoolCore: Sendable {
             }
             dialer.order(configuration.connections)
             try await PosixThread.run { [self] in
-                Result {
-                    var loop = try ReactorLoop(
-                        reactor, ReactorEvents(linkReady: linkReady, linkLost: linkLost, tick: tick))
-                    loop.run()
-                }
+                var loop = ReactorLoop(reactor, ReactorEvents(linkReady: linkReady, linkLost: linkLost, tick: tick))
+                loop.run()
+                return .success(())
             }
         } catch {
             dialer.stop()

@@ -1,7 +1,8 @@
-import Glibc
+import Foundation
 
-/// Threads for what may block, such as libpq's calls, and so must stay off Swift's cooperative pool.
-package enum PosixThread {
+/// Threads for what may block, such as libpq's calls, and so must stay off Swift's cooperative pool. Foundation's `Thread` does
+/// not report that the system refuses one.
+enum PosixThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
@@ -10,13 +11,20 @@ package enum PosixThread {
     /// Starts a detached thread; it ends when `body` returns.
     ///
     /// - Throws: `PostgresError.unavailable` if the system refuses another thread; `body` then never runs.
-    package static func start(_ body: @escaping @Sendable () -> Void) throws(PostgresError) {
+    static func start(_ body: @escaping @Sendable () -> Void) throws(PostgresError) {
         let retained = Unmanaged.passRetained(Body(body))
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        #else
         var thread = pthread_t()
+        #endif
         let status = pthread_create(
             &thread, nil,
             { argument in
+                // Optional on Linux, and not on Darwin.
+                let argument: UnsafeMutableRawPointer? = argument
                 guard let argument else { return nil }
+                pthread_detach(pthread_self())
                 Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, retained.toOpaque())
@@ -24,7 +32,6 @@ package enum PosixThread {
             retained.release()
             throw .unavailable("the system refused a thread (error \(status))")
         }
-        pthread_detach(thread)
     }
 
     /// Runs `body` on a thread of its own and suspends until it is through.

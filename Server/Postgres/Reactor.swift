@@ -91,19 +91,15 @@ struct ReactorLoop: ~Copyable {
 
     private let reactor: Reactor
     private let events: ReactorEvents
-    private var poller: Poller
+    private var poller = Poller()
     private var links: [LinkID: Pipeline] = [:]
     private var linksMade: UInt64 = 0
     private var isStopping = false
 
-    init(_ reactor: Reactor, _ events: ReactorEvents) throws(PostgresError) {
-        let poller = try Poller()
-        guard poller.add(reactor.signal.descriptor, token: Self.wakeToken) else {
-            throw .unavailable("the system refuses to watch the reactor's wake-up")
-        }
+    init(_ reactor: Reactor, _ events: ReactorEvents) {
         self.reactor = reactor
         self.events = events
-        self.poller = poller
+        poller.add(reactor.signal.descriptor, token: Self.wakeToken)
     }
 
     /// Runs until the stop command, then gives up every connection.
@@ -148,12 +144,11 @@ extension ReactorLoop {
     private mutating func adopt(_ connection: LibpqConnection) {
         linksMade += 1
         let link = LinkID(value: linksMade)
-        guard let socket = connection.socket, let pipeline = Pipeline(connection, made: .now),
-            poller.add(socket, token: link.value)
-        else {
+        guard let socket = connection.socket, let pipeline = Pipeline(connection, made: .now) else {
             events.linkLost(link, .unavailable("the new connection cannot be driven"), .zero, false)
             return
         }
+        poller.add(socket, token: link.value)
         links[link] = pipeline
         events.linkReady(link)
     }
@@ -175,14 +170,13 @@ extension ReactorLoop {
 
     private mutating func continueDriving(_ link: LinkID, _ pipeline: Pipeline, _ step: (Pipeline) -> Bool) {
         let watchedWriting = pipeline.wantsWriting
-        guard step(pipeline) else {
+        // A socket that libpq has closed must not be watched: its number may be another file's at the next wait.
+        guard step(pipeline), pipeline.connection.socket != nil else {
             lose(link, .connectionLost(pipeline.connection.failureReason), wasAsked: false)
             return
         }
-        guard pipeline.wantsWriting != watchedWriting, let socket = pipeline.connection.socket else { return }
-        if !poller.setWatchesWriting(pipeline.wantsWriting, socket, token: link.value) {
-            lose(link, .connectionLost("the system no longer watches the socket"), wasAsked: false)
-        }
+        guard pipeline.wantsWriting != watchedWriting else { return }
+        poller.setWatchesWriting(pipeline.wantsWriting, token: link.value)
     }
 
     private mutating func expire(_ now: ContinuousClock.Instant) {
@@ -196,8 +190,7 @@ extension ReactorLoop {
         _ link: LinkID, _ error: PostgresError, first: PostgresError? = nil, wasAsked: Bool
     ) {
         guard let pipeline = links.removeValue(forKey: link) else { return }
-        // After some failures libpq has closed the socket itself, which also ends the watch.
-        if let socket = pipeline.connection.socket { poller.remove(socket) }
+        poller.remove(token: link.value)
         pipeline.abandon(error, first: first ?? error)
         events.linkLost(link, error, ContinuousClock.now - pipeline.made, wasAsked)
     }
