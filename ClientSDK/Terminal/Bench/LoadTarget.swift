@@ -63,7 +63,7 @@ final class LoadTarget: Sendable {
         ]
         let server = try await ServerProcess.start(settings)
         return LoadTarget(
-            ground: try LoadGround(address: server.address, loop: LoadLoop()), workspace: workspace,
+            ground: try LoadGround(address: server.address), workspace: workspace,
             issuer: await TokenIssuer(secret: secret, now: wallClock),
             processID: server.processID, settings: settings, server: server, folder: folder)
     }
@@ -73,7 +73,7 @@ final class LoadTarget: Sendable {
         _ address: ListenAddress, _ options: BenchTargetOptions, _ workspace: WorkspaceID
     ) async throws -> LoadTarget {
         LoadTarget(
-            ground: try LoadGround(address: address, loop: LoadLoop()), workspace: workspace,
+            ground: try LoadGround(address: address), workspace: workspace,
             issuer: await TokenIssuer(secret: try options.signing.secret(), now: wallClock),
             processID: options.serverProcess, settings: nil, server: nil, folder: nil)
     }
@@ -86,7 +86,7 @@ final class LoadTarget: Sendable {
         settings.listen = server.address.description
         let again = try await ServerProcess.start(settings)
         return LoadTarget(
-            ground: try LoadGround(address: again.address, loop: ground.loop), workspace: workspace,
+            ground: try LoadGround(address: again.address), workspace: workspace,
             issuer: await TokenIssuer(secret: secret, now: wallClock),
             processID: again.processID, settings: settings, server: again, folder: folder)
     }

@@ -69,27 +69,6 @@ import TidemarkWire
         endless.withUnsafeBytes { #expect(ServerFrame(in: $0, at: 0) == nil) }
     }
 
-    @Test func `the load generator's loop fires timers in their order, and none that was called off`() async throws {
-        let loop = try LoadLoop()
-        #expect(!loop.inEventLoop)
-        let fired = NIOLoopBoundBox.makeBoxSendingValue([Int](), eventLoop: loop)
-        let (last, never) = try await loop.submit {
-            #expect(loop.inEventLoop)
-            let now = NIODeadline.now()
-            let last = loop.scheduleTask(deadline: now + .milliseconds(4)) { fired.value.append(3) }
-            let never = loop.scheduleTask(deadline: now + .milliseconds(2)) { fired.value.append(9) }
-            loop.scheduleTask(deadline: now + .milliseconds(3)) { fired.value.append(2) }
-            loop.scheduleTask(deadline: now + .milliseconds(1)) {
-                fired.value.append(1)
-                never.cancel()
-            }
-            return (last, never)
-        }.get()
-        try await last.futureResult.get()
-        #expect(try await loop.submit { fired.value }.get() == [1, 2, 3])
-        await #expect(throws: EventLoopError.self) { try await never.futureResult.get() }
-    }
-
     @Test func `the template writes pushes that the server's decoder takes`() throws {
         let conversation = UniqueID(high: 3, low: 4)
         var template = PushTemplate(conversation: conversation, seed: 1, textBytes: 60)

@@ -54,7 +54,7 @@ struct LiveLoad: Sendable {
         guard let address = ListenAddress(announcedIn: server) else {
             throw BenchError("--server: \(server) is not http://host:port")
         }
-        let ground = try LoadGround(address: address, loop: LoadLoop())
+        let ground = try LoadGround(address: address)
         let crew = try await ground.make { LoadCrew(ground) }
         let hello = Hello(
             token: token, client: LoadTarget.newClient(), isNewClient: true, connection: 1, cursor: nil, scopes: [],

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOPosix
 import TidemarkAssembly
 import TidemarkModel
 
@@ -9,14 +10,17 @@ struct LoadGround: Sendable {
     /// For a wave of sockets to be welcomed.
     static let openingMax: TimeAmount = .seconds(60)
 
+    /// One thread, for as long as the process lives.
+    private static let thread = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
     let address: ListenAddress
-    let loop: LoadLoop
+    let loop: any EventLoop
     private let resolved: SocketAddress
 
     /// - Throws: `BenchError` for a host that is not known.
-    init(address: ListenAddress, loop: LoadLoop) throws {
+    init(address: ListenAddress) throws {
         self.address = address
-        self.loop = loop
+        loop = Self.thread.next()
         do {
             resolved = try SocketAddress.makeAddressResolvingHost(address.host, port: address.port)
         } catch {

@@ -1,5 +1,5 @@
-import Foundation
 import NIOCore
+import NIOPosix
 import TidemarkWire
 
 /// What a socket of the load generator talks to. Everything happens on the socket's event loop.
@@ -16,8 +16,11 @@ protocol LoadPeer: AnyObject {
 
 /// One WebSocket of the load generator: the handshake, whole unmasked server frames, acknowledgements, pongs.
 ///
-/// It understands what our own server sends, no more: no fragments, no compression, no TLS. Touched on its loop only.
-final class LoadSocket {
+/// It understands what our own server sends, no more: no fragments, no compression, no TLS. It shares the machine with the
+/// server that is measured, so it is the only handler of its channel. Touched on its loop only.
+final class LoadSocket: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
     /// When received frames are acknowledged: the figures of the SDK's engine.
     private static let ackFrames = 32
     private static let ackBytes = 96 * 1024
@@ -26,16 +29,14 @@ final class LoadSocket {
 
     private let authority: String
     private var peer: (any LoadPeer)?
-    /// `nil` before it is opened, and after the end.
-    private var place: LoadLoop.Token?
-    private var isConnected = false
+    /// `nil` before it is connected, and after the end.
+    private var channel: (any Channel)?
     private var isUpgraded = false
     private var isEnded = false
-    private var isWatchingWriting = true
+    /// The memory that frames are written into: the last frame's, if the system has taken it by now.
+    private var space = ByteBuffer()
     /// The beginning of a frame whose end has not come yet.
     private var unread: [UInt8] = []
-    /// What the system did not take yet.
-    private var unsent: [UInt8] = []
     private var received: Int64 = 0
     private var acked: Int64 = 0
     private var unackedBytes = 0
@@ -66,9 +67,10 @@ final class LoadSocket {
 
     /// A masked frame with the key 0, which leaves the bytes as they are.
     private func sendFrame(opcode: UInt8, _ write: (inout ByteBuffer) -> Void) {
-        guard let place else { return }
-        var frame = place.takeSpace()
-        defer { place.giveBack(frame) }
+        guard let channel else { return }
+        var frame = ByteBuffer()
+        swap(&frame, &space)
+        frame.clear()
         frame.writeRepeatingByte(0, count: Self.headerBytesMax)
         write(&frame)
         let count = frame.readableBytes - Self.headerBytesMax
@@ -88,76 +90,43 @@ final class LoadSocket {
         }
         frame.setInteger(0x80 | opcode, at: start)
         frame.moveReaderIndex(to: start)
-        frame.withUnsafeReadableBytes { transmit($0) }
-    }
-
-    private func transmit(_ bytes: UnsafeRawBufferPointer) {
-        guard let place else { return }
-        guard unsent.isEmpty else { return unsent.append(contentsOf: bytes) }
-        let count = Foundation.send(place.descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
-        guard count >= 0 || isTemporary(errno) else { return end("cannot send: \(systemMessage(errno))") }
-        let isWhole = count == bytes.count
-        if !isWhole { unsent.append(contentsOf: bytes.dropFirst(max(count, 0))) }
-        watchWriting(!isWhole)
-    }
-
-    private func watchWriting(_ watches: Bool) {
-        guard let place, watches != isWatchingWriting else { return }
-        isWatchingWriting = watches
-        if !place.watchWriting(watches) { end("the system refuses to watch a socket") }
+        channel.writeAndFlush(frame, promise: nil)
+        swap(&frame, &space)
     }
 
     // MARK: Events
 
-    /// Begins to connect; how it goes is told to the peer.
-    func connect(to address: SocketAddress, on loop: LoadLoop) {
-        let family = CInt(address.protocol.rawValue)
-        let descriptor = socket(family, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return end("cannot open a socket: \(systemMessage(errno))") }
-        var yes: CInt = 1
-        setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<CInt>.size))
-        let result = address.withSockAddr { Foundation.connect(descriptor, $0, socklen_t($1)) }
-        guard result == 0 || errno == EINPROGRESS, let place = loop.watch(self, descriptor) else {
-            let reason = systemMessage(errno)
-            close(descriptor)
-            return end("cannot connect: \(reason)")
-        }
-        self.place = place
+    /// Begins to connect; how it goes is reported to the peer. On the loop.
+    func connect(to address: SocketAddress, on loop: any EventLoop) {
+        let socket = NIOLoopBound(self, eventLoop: loop)
+        ClientBootstrap(group: loop)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(socket.value)
+                }
+            }
+            .connect(to: address)
+            .whenFailure { socket.value.end("cannot connect: \($0)") }
     }
 
-    /// The socket can be read or written; `space` is there to read into.
-    func advance(_ space: UnsafeMutableRawBufferPointer) {
-        guard let place else { return }
-        if !isConnected { return finishConnecting(place) }
-        if !unsent.isEmpty {
-            let rest = unsent
-            unsent = []
-            rest.withUnsafeBytes { transmit($0) }
-            guard !isEnded else { return }
-        }
-        let count = recv(place.descriptor, space.baseAddress, space.count, 0)
-        if count > 0 {
-            take(UnsafeRawBufferPointer(rebasing: space[..<count]))
-        } else if count == 0 {
-            end("the server closed the connection")
-        } else if !isTemporary(errno) {
-            end("cannot read: \(systemMessage(errno))")
-        }
-    }
-
-    private func finishConnecting(_ place: LoadLoop.Token) {
-        var problem: CInt = 0
-        var size = socklen_t(MemoryLayout<CInt>.size)
-        getsockopt(place.descriptor, SOL_SOCKET, SO_ERROR, &problem, &size)
-        guard problem == 0 else { return end("cannot connect: \(systemMessage(problem))") }
-        isConnected = true
-        watchWriting(false)
+    func channelActive(context: ChannelHandlerContext) {
+        // It may have been cut meanwhile.
+        guard !isEnded else { return context.close(promise: nil) }
+        channel = context.channel
         let request =
             "GET /v1/sync HTTP/1.1\r\nHost: \(authority)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
             + "Sec-WebSocket-Protocol: \(WireVersion.subprotocol)\r\n\r\n"
-        Array(request.utf8).withUnsafeBytes { transmit($0) }
+        context.writeAndFlush(NIOAny(ByteBuffer(string: request)), promise: nil)
     }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        unwrapInboundIn(data).withUnsafeReadableBytes { take($0) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { end("\(error)") }
+
+    func channelInactive(context: ChannelHandlerContext) { end("the server closed the connection") }
 
     // MARK: Reading
 
@@ -228,17 +197,10 @@ final class LoadSocket {
     private func end(_ reason: String) {
         guard !isEnded else { return }
         isEnded = true
-        if let place {
-            self.place = nil
-            place.leave()
-            close(place.descriptor)
-        }
+        channel?.close(promise: nil)
+        channel = nil
         let peer = self.peer
         self.peer = nil
         peer?.failed(reason, on: self)
     }
 }
-
-private func isTemporary(_ problem: CInt) -> Bool { problem == EAGAIN || problem == EINTR }
-
-private func systemMessage(_ problem: CInt) -> String { String(cString: strerror(problem)) }
