@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOPosix
 import TidemarkWire
@@ -106,7 +107,7 @@ final class LoadSocket: ChannelInboundHandler {
                 }
             }
             .connect(to: address)
-            .whenFailure { socket.value.end("cannot connect: \($0)") }
+            .whenFailure { socket.value.end("cannot connect: \(reason($0))") }
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -124,7 +125,7 @@ final class LoadSocket: ChannelInboundHandler {
         unwrapInboundIn(data).withUnsafeReadableBytes { take($0) }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { end("\(error)") }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { end(reason(error)) }
 
     func channelInactive(context: ChannelHandlerContext) { end("the server closed the connection") }
 
@@ -203,4 +204,9 @@ final class LoadSocket: ChannelInboundHandler {
         self.peer = nil
         peer?.failed(reason, on: self)
     }
+}
+
+/// Without the names of system calls that SwiftNIO adds.
+private func reason(_ error: any Error) -> String {
+    (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
 }
