@@ -19,7 +19,10 @@ let package = Package(
     ],
     // What an app that links only the store need not resolve; Tests/Benchmarks/LINK.md says why it is done so.
     traits: [
-        .default(enabledTraits: ["Server"]),
+        .default(enabledTraits: ["PostgreSQL", "Server"]),
+        .trait(
+            name: "PostgreSQL", description: "The server's store on PostgreSQL, by libpq. Without it: SQLite alone.",
+            enabledTraits: ["Server"]),
         .trait(
             name: "Server", description: "The programs tidemark and tide, and what they stand on.",
             enabledTraits: ["NIOTransport", "TestKit"]),
@@ -161,7 +164,10 @@ let package = Package(
                 "TidemarkLock", "CPostgres", .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Server/Postgres"),
-        .systemLibrary(name: "CPostgres", path: "Server/CPostgres", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(
+            name: "CPostgres", path: "Server/CPostgres", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        // The system's own, as GRDB links it: Homebrew's is built without snapshots, which GRDB calls on Apple's platforms.
         .systemLibrary(name: "CSQLite", path: "Server/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         // A server put together, for the program and for tests.
         .target(
@@ -169,8 +175,9 @@ let package = Package(
             dependencies: [
                 "TidemarkLock", "TidemarkModel", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
                 "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations",
-                "TidemarkTelemetry", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
-                "TidemarkChatSchema",
+                "TidemarkTelemetry", "TidemarkEmbeddedStore", "TidemarkChatSchema",
+                .target(name: "TidemarkPostgres", condition: .when(traits: ["PostgreSQL"])),
+                .target(name: "TidemarkPostgresStore", condition: .when(traits: ["PostgreSQL"])),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -260,7 +267,7 @@ let package = Package(
         .executableTarget(
             name: "TidemarkTerminal",
             dependencies: [
-                "TidemarkLock", "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkPostgres",
+                "TidemarkLock", "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore",
                 "TidemarkEdge",
                 "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkNIOTransport", "TidemarkChat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -313,7 +320,7 @@ let package = Package(
             ], path: "Tests/StoreContract"),
         .testTarget(
             name: "PostgresTests",
-            dependencies: ["TidemarkPostgres", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["TidemarkLock", "TidemarkPostgres", .product(name: "Logging", package: "swift-log")],
             path: "Tests/PostgresTests"),
         .testTarget(
             name: "EdgeTests",
@@ -485,31 +492,5 @@ for target in package.targets {
         else { return dependency }
         return .product(
             name: name, package: package, moduleAliases: aliases, condition: .when(traits: [trait]))
-    }
-}
-
-// For Apple's platforms, with TIDEMARK_APPLE=1: without what waits for sockets by Linux's own calls, and what stands on it.
-if Context.environment["TIDEMARK_APPLE"] == "1" {
-    var left: Set = ["TidemarkPostgres", "CPostgres"]
-    var count = 0
-    while count < left.count {
-        count = left.count
-        for target in package.targets {
-            let needed = target.dependencies.compactMap { dependency -> String? in
-                switch dependency {
-                case .byNameItem(let name, _), .targetItem(let name, _): name
-                default: nil
-                }
-            }
-            if !left.isDisjoint(with: needed) { left.insert(target.name) }
-        }
-    }
-    package.targets.removeAll { left.contains($0.name) }
-    package.products.removeAll { product in
-        switch product {
-        case let library as Product.Library: !left.isDisjoint(with: library.targets)
-        case let executable as Product.Executable: !left.isDisjoint(with: executable.targets)
-        default: false
-        }
     }
 }

@@ -2,8 +2,6 @@ import Logging
 import ServiceLifecycle
 import TidemarkEmbeddedStore
 import TidemarkLock
-import TidemarkPostgres
-import TidemarkPostgresStore
 import TidemarkStore
 
 /// Bringing a database's tables to this version's, apart from serving: see `Store/Generations/GENERATIONS.md`.
@@ -17,7 +15,7 @@ package enum Migration {
         let lines =
             switch database {
             case .sqlite(let path): try EmbeddedStore.migrationPlan(extent, path: path)
-            case .postgres(let uri): try await postgres(uri, timeout: .seconds(60)).migrationPlan(extent)
+            case .postgres(let uri): try await postgresPlan(uri, extent)
             }
         return lines.map(\.text)
     }
@@ -47,22 +45,8 @@ package enum Migration {
             }
             try store.close()
         case .postgres(let uri):
-            try await postgres(uri, timeout: timeout).migrate(extent, isGentle: false, report: progress.report)
+            try await postgres(uri, extent, timeout: timeout, report: progress.report)
         }
-    }
-
-    private static func postgres(_ uri: String, timeout: Duration) throws -> PostgresStore {
-        let connection: PostgresConfiguration
-        do throws(PostgresError) {
-            connection = try PostgresConfiguration(connectionString: uri)
-        } catch {
-            throw ConfigurationError(.database, "\(error)")
-        }
-        var options = PostgresStore.Options()
-        options.migrationTimeout = timeout
-        return try PostgresStore(
-            configuration: connection, node: 1, options: options,
-            logger: Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) })
     }
 }
 

@@ -47,7 +47,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `nothing is lost of what four threads post, where only the first in an empty inbox wakes`() async throws {
+    @Test func `no post of four threads is lost where only the first in an empty inbox wakes`() async throws {
         let each = 20_000
         let signal = try WakeSignal()
         let inbox = Lock<[Int]>([])

@@ -80,13 +80,11 @@ enum Layout {
                 "TidemarkStore", "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkChatSchema",
                 "TidemarkOperations",
             ]),
-        // It starts servers, signs tokens, reads a stopped server's store to judge the demo, and waits for sockets as the
-        // connections to PostgreSQL do.
+        // It starts servers, signs tokens, and reads a stopped server's store to judge the demo.
         Direction(
             "ClientSDK/Terminal/",
             may: shared + client + [
-                "TidemarkStore", "TidemarkPostgres", "TidemarkEdge", "TidemarkIdentity", "TidemarkAssembly",
-                "TidemarkCommandLine",
+                "TidemarkStore", "TidemarkEdge", "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine",
             ]),
         Direction("ClientSDK/ChatSchema/", may: []),
         // No database, no network.

@@ -1,9 +1,6 @@
 import Foundation
-import Logging
 import TidemarkEmbeddedStore
 package import TidemarkOperations
-import TidemarkPostgres
-import TidemarkPostgresStore
 import TidemarkStore
 
 /// Making a backup of a database that servers go on using: what `tidemark backup` does. See `Operations/Backup/BACKUP.md`.
@@ -36,7 +33,7 @@ package enum Backup {
                 case .sqlite(let path): try await aside { try sqlite(path, draft, program, progress) }
                 case .postgres(let uri):
                     try await postgres(
-                        .database(uri), draft, programs: programs, verifies: verifies, program, progress)
+                        uri, draft, programs: programs, verifies: verifies, program, progress)
                 }
             guard findings.isEmpty else { throw Self.refusal(findings) }
             let sealed = try draft.seal(manifest)
@@ -66,13 +63,8 @@ package enum Backup {
             switch database {
             case .sqlite(let path):
                 try EmbeddedBackupNote.write(heads, taken: manifest.taken, verified: verified, beside: path)
-            case .postgres where manifest.generation < PostgresBackupNote.generation.number:
-                show(
-                    "it is not written down that there is a backup: tables of generation \(manifest.generation) have no"
-                        + " place for it")
             case .postgres(let uri):
-                try await PostgresBackupNote.write(
-                    heads, taken: manifest.taken, verified: verified, .database(uri), logger: .quiet)
+                try await note(manifest, heads, verified: verified, uri, show)
             }
         } catch {
             show("the backup is whole and verified, and it could not be written down that there is one: \(error)")
@@ -127,90 +119,11 @@ package enum Backup {
         return audit.report()
     }
 
-    // MARK: PostgreSQL
-
-    private static func postgres(
-        _ configuration: PostgresConfiguration, _ draft: BackupDraft, programs: String?, verifies: Bool,
-        _ program: String, _ progress: Occasionally
-    ) async throws -> (BackupManifest, Findings) {
-        let path = draft.file(BackupFolder.dumpName)
-        let taken = ServerAssembly.Surroundings().now()
-        let (state, report, tools) = try await PostgresSnapshot.with(
-            configuration, isExported: true, logger: .quiet
-        ) { snapshot in
-            let state = try await snapshot.state()
-            let tools = try PostgresPrograms(
-                configuration, in: programs, serverVersion: snapshot.serverVersion, schema: snapshot.schema)
-            let id = snapshot.id
-            // Both see the same moment, and go on side by side.
-            async let dumped: Void = aside { try tools.dump(to: path, snapshot: id) }
-            let audit = DatabaseAudit()
-            try await snapshot.rows { row in
-                audit.take(row)
-                if audit.rows % 1_000 == 0 { progress.tell("checked \(audit.rows) rows, wrote \(size(path)) MB") }
-            }
-            try await dumped
-            return (state, audit.report(), tools)
-        }
-        let file = try draft.sum(BackupFolder.dumpName) { progress.tell("summed up \($0.megabytes) MB") }
-        let manifest = BackupManifest(
-            program: program, store: .postgres, state: state, taken: taken,
-            ended: ServerAssembly.Surroundings().now(), files: [file], workspaces: report.workspaces)
-        guard verifies, report.findings.isEmpty else { return (manifest, report.findings) }
-        var findings = report.findings
-        let found = try await aside { try archived(path, tools, of: state.generation, progress) }
-        for finding in found.findings.kept { findings.add(finding) }
-        for finding in manifest.differences(from: found.workspaces, called: "the archive") { findings.add(finding) }
-        return (manifest, findings)
-    }
-
-    /// What the rows in an archive say. Blocks.
-    static func archived(
-        _ path: String, _ tools: PostgresPrograms, of generation: Int, _ progress: Occasionally
-    ) throws -> AuditReport {
-        let audit = DatabaseAudit()
-        for table in ArchiveRows.tables(of: generation) {
-            var rows = ArchiveRows(table)
-            try tools.rows(of: table, in: path) { bytes in
-                try rows.take(bytes) { audit.take($0) }
-                progress.tell("read \(audit.rows) rows of the archive")
-            }
-            try rows.end()
-        }
-        return audit.report()
-    }
-
     /// Runs what blocks on a thread of its own.
     static func aside<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let thread = Thread { continuation.resume(with: Result(catching: body)) }
             thread.start()
         }
-    }
-
-    private static func size(_ path: String) -> Int64 {
-        // Only shown: nothing is decided by it.
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return ((attributes?[.size] as? NSNumber)?.int64Value ?? 0).megabytes
-    }
-}
-
-extension PostgresConfiguration {
-    /// - Throws: `ConfigurationError` for a connection string that is none.
-    static func database(_ uri: String) throws -> PostgresConfiguration {
-        do throws(PostgresError) {
-            return try PostgresConfiguration(connectionString: uri)
-        } catch {
-            throw ConfigurationError(.database, "\(error)")
-        }
-    }
-}
-
-extension Logger {
-    /// Says on standard error what goes wrong with connections.
-    static var quiet: Logger {
-        var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .error
-        return logger
     }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import TidemarkOperations
-import TidemarkPostgres
 
 /// `pg_dump` and `pg_restore` of the installed version that fits a server.
 struct PostgresPrograms: Sendable {
@@ -18,11 +17,12 @@ struct PostgresPrograms: Sendable {
     /// Finds programs of the server's own major version, or else of the next later one.
     ///
     /// - Parameters:
+    ///   - environment: the variables of libpq that say where the database is.
     ///   - named: the only folder to look into, when an operator says so.
     ///   - serverVersion: as `server_version_num`.
     /// - Throws: `BackupError` that names what was found, and what is needed.
-    init(_ configuration: PostgresConfiguration, in named: String?, serverVersion: Int, schema: String) throws {
-        try self.init(configuration.environment, in: named, needed: serverVersion / 10_000, schema: schema)
+    init(_ environment: [String: String], in named: String?, serverVersion: Int, schema: String) throws {
+        try self.init(environment, in: named, needed: serverVersion / 10_000, schema: schema)
     }
 
     /// Finds programs that read an archive, without a database.

@@ -1,10 +1,7 @@
 import Foundation
-import Logging
 import TidemarkEmbeddedStore
 import TidemarkModel
 package import TidemarkOperations
-import TidemarkPostgres
-import TidemarkPostgresStore
 import TidemarkStore
 
 /// Bringing a backup back into an empty database: what `tidemark restore` does. See `Operations/Backup/BACKUP.md`.
@@ -33,8 +30,7 @@ package enum Restore {
             if restoring.replacedLeftovers { show("what a restore that was cut short had left was removed") }
             try await sqlite(folder, restoring, verifies: verifies, progress)
         case (.postgres(let uri), .postgres):
-            try await postgres(
-                folder, .database(uri), verifies: verifies, programs: programs, progress, show: show)
+            try await postgres(folder, uri, verifies: verifies, programs: programs, progress, show: show)
         case (.sqlite, .postgres), (.postgres, .sqlite):
             throw BackupError(
                 .unusable,
@@ -44,7 +40,7 @@ package enum Restore {
         return manifest
     }
 
-    private static func check(_ folder: BackupFolder, _ progress: Occasionally) throws(BackupError) {
+    static func check(_ folder: BackupFolder, _ progress: Occasionally) throws(BackupError) {
         let findings = folder.check { progress.tell("checked", $0, of: $1) }
         guard findings.isEmpty else {
             throw BackupError(
@@ -54,7 +50,7 @@ package enum Restore {
         }
     }
 
-    private static func compare(_ manifest: BackupManifest, _ report: AuditReport) throws(BackupError) {
+    static func compare(_ manifest: BackupManifest, _ report: AuditReport) throws(BackupError) {
         var findings = report.findings
         for finding in manifest.differences(from: report.workspaces, called: "the restored database") {
             findings.add(finding)
@@ -120,60 +116,5 @@ package enum Restore {
             throw BackupError(.failed, "\(target) cannot be written: \(error.localizedDescription)")
         }
         return bytes
-    }
-
-    // MARK: PostgreSQL
-
-    private static func postgres(
-        _ folder: BackupFolder, _ configuration: PostgresConfiguration, verifies: Bool, programs: String?,
-        _ progress: Occasionally, show: (String) -> Void
-    ) async throws {
-        let manifest = folder.manifest
-        let (target, schema, version, application) = try await PostgresRestoring.look(configuration, logger: .quiet)
-        switch target {
-        case .empty: break
-        case .unfinished: show("a restore was cut short after its rows were there: it goes on")
-        case .restoring(let process):
-            throw BackupError(
-                .refused,
-                "a restore that was cut short is still writing into this database: wait until it has ended, or end it"
-                    + " there (SELECT pg_terminate_backend(\(process))), and run this again")
-        case .inUse(let nodes):
-            throw BackupError(
-                .refused,
-                "the schema \(schema) of this database has tables of Tidemark's"
-                    + (nodes > 0 ? ", and servers are connected" : "")
-                    + ". They are left as they are: make another database (CREATE DATABASE), restore into it, and start the"
-                    + " servers on that one")
-        }
-        let tools = try PostgresPrograms(configuration, in: programs, serverVersion: version, schema: schema)
-        try check(folder, progress)
-        if target == .empty {
-            let archive = folder.file(BackupFolder.dumpName)
-            try await Backup.aside {
-                let list = try ArchiveList(try tools.list(archive), schema: schema)
-                let file = try list.file()
-                defer { unlink(file) }
-                try tools.restore(archive, list: file, application: application)
-            }
-        }
-        if target == .empty, verifies {
-            // Before a new epoch begins, which is not in the manifest.
-            let report = try await PostgresSnapshot.with(configuration, isExported: false, logger: .quiet) {
-                let audit = DatabaseAudit()
-                try await $0.rows { row in
-                    audit.take(row)
-                    if audit.rows % 1_000 == 0 { progress.tell("checked \(audit.rows) rows") }
-                }
-                return audit.report()
-            }
-            try compare(manifest, report)
-        }
-        let state = StoredState(
-            generation: manifest.generation, oldest: manifest.oldest, revision: manifest.schemaRevision, version: "")
-        let summaries = manifest.summaries
-        try await PostgresRestoring.finish(configuration, from: state, logger: .quiet) { store in
-            try await RestoredOrder.begin(summaries, in: store)
-        }
     }
 }

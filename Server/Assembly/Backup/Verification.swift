@@ -1,9 +1,5 @@
-import Foundation
-import Logging
 import TidemarkEmbeddedStore
 package import TidemarkOperations
-import TidemarkPostgres
-import TidemarkPostgresStore
 package import TidemarkStore
 
 /// Looking whether a backup, or a database that servers use, is sound: what `tidemark verify` does. Nothing is written.
@@ -31,11 +27,7 @@ package enum Verification {
                     try Backup.audit($0, progress, checksPages: true)
                 }
             case .postgres:
-                try await Backup.aside {
-                    let tools = try PostgresPrograms(in: programs, archiveVersion: folder.manifest.storeVersion)
-                    return try Backup.archived(
-                        folder.file(BackupFolder.dumpName), tools, of: folder.manifest.generation, progress)
-                }
+                try await Backup.archived(folder, programs: programs, progress)
             }
         for finding in folder.manifest.differences(from: report.workspaces, called: "the backup") {
             report.findings.add(finding)
@@ -56,15 +48,7 @@ package enum Verification {
                 (try $0.state(), try Backup.audit($0, progress, checksPages: true))
             }
         case .postgres(let uri):
-            return try await PostgresSnapshot.with(.database(uri), isExported: false, logger: .quiet) { snapshot in
-                let state = try await snapshot.state()
-                let audit = DatabaseAudit()
-                try await snapshot.rows { row in
-                    audit.take(row)
-                    if audit.rows % 1_000 == 0 { progress.tell("checked \(audit.rows) rows") }
-                }
-                return (state, audit.report())
-            }
+            return try await postgres(uri, progress)
         }
     }
 }

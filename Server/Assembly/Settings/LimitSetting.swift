@@ -4,7 +4,6 @@ package import TidemarkHub
 package import TidemarkIdentity
 import TidemarkModel
 package import TidemarkNode
-package import TidemarkPostgresStore
 package import TidemarkSequencer
 package import TidemarkStore
 package import TidemarkWire
@@ -18,12 +17,21 @@ package struct ServerLimits: Sendable {
     package var hub = HubLimits()
     package var lane = LaneLimits()
     package var accounts = AccountLimits()
+    package var postgres = PostgresLimits()
     /// Its `limits` are not looked at: `store` holds for every store.
-    package var postgres = PostgresStore.Options()
-    /// The same.
     package var embedded = EmbeddedStore.Options()
 
     package init() { wire.blobBytesMax = WireLimits.blobBytesDefault }
+}
+
+/// The bounds of a server's work on PostgreSQL. A program without PostgreSQL has them too, so that its settings are the same.
+package struct PostgresLimits: Sendable {
+    /// Connections for steps of the order: as many workspaces can be written at once.
+    package var sequencingConnections = 4
+    /// Connections for reads and registrations.
+    package var readingConnections = 8
+    /// Time for what is missing of the schema before a node can serve, waiting for other nodes that make it included.
+    package var migrationTimeout: Duration = .seconds(600)
 }
 
 /// A bound that has an environment variable: `TIDEMARK_LIMIT_` and its name in capitals.

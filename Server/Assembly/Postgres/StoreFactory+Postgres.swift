@@ -1,3 +1,4 @@
+#if PostgreSQL
 import Logging
 import ServiceLifecycle
 import TidemarkModel
@@ -11,14 +12,9 @@ extension OpenedStore {
     static func postgres(
         _ uri: String, _ configuration: ServerConfiguration, logger: Logger
     ) async throws -> OpenedStore {
-        let connection: PostgresConfiguration
-        do throws(PostgresError) {
-            connection = try PostgresConfiguration(connectionString: uri)
-        } catch {
-            throw ConfigurationError(.database, "\(error)")
-        }
+        let connection = try PostgresConfiguration.database(uri)
         try await refuseSharedSessions(connection)
-        var options = configuration.limits.postgres
+        var options = PostgresStore.Options(configuration.limits.postgres)
         options.limits = configuration.limits.store
         let store = try PostgresStore(
             configuration: connection, node: configuration.nodeID, options: options, logger: logger)
@@ -59,6 +55,26 @@ extension OpenedStore {
         do { probe = try await ConnectionProbe.run(connection) } catch { return }
         guard let reason = probe.refusal else { return }
         throw ConfigurationError(.database, reason)
+    }
+}
+
+extension PostgresConfiguration {
+    /// - Throws: `ConfigurationError` for a connection string that is none.
+    static func database(_ uri: String) throws(ConfigurationError) -> PostgresConfiguration {
+        do throws(PostgresError) {
+            return try PostgresConfiguration(connectionString: uri)
+        } catch {
+            throw ConfigurationError(.database, "\(error)")
+        }
+    }
+}
+
+extension PostgresStore.Options {
+    init(_ limits: PostgresLimits) {
+        self.init()
+        sequencingConnections = limits.sequencingConnections
+        readingConnections = limits.readingConnections
+        migrationTimeout = limits.migrationTimeout
     }
 }
 
@@ -156,3 +172,4 @@ private struct PostgresService: Service {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if PostgreSQL
 import TidemarkPostgresStore
 
 extension Doctor {
@@ -118,3 +119,4 @@ extension String {
             ? self : "\"" + replacing("\"", with: "\"\"") + "\""
     }
 }
+#endif

@@ -1,0 +1,106 @@
+#if PostgreSQL
+import Foundation
+import Logging
+import TidemarkModel
+import TidemarkOperations
+import TidemarkPostgres
+import TidemarkPostgresStore
+import TidemarkStore
+
+extension Backup {
+    /// Makes the archive, and reads the rows beside it.
+    static func postgres(
+        _ uri: String, _ draft: BackupDraft, programs: String?, verifies: Bool,
+        _ program: String, _ progress: Occasionally
+    ) async throws -> (BackupManifest, Findings) {
+        let configuration = try PostgresConfiguration.database(uri)
+        let path = draft.file(BackupFolder.dumpName)
+        let taken = ServerAssembly.Surroundings().now()
+        let (state, report, tools) = try await PostgresSnapshot.with(
+            configuration, isExported: true, logger: .quiet
+        ) { snapshot in
+            let state = try await snapshot.state()
+            let tools = try PostgresPrograms(
+                configuration.environment, in: programs, serverVersion: snapshot.serverVersion, schema: snapshot.schema)
+            let id = snapshot.id
+            // Both see the same moment, and go on side by side.
+            async let dumped: Void = aside { try tools.dump(to: path, snapshot: id) }
+            let audit = DatabaseAudit()
+            try await snapshot.rows { row in
+                audit.take(row)
+                if audit.rows % 1_000 == 0 { progress.tell("checked \(audit.rows) rows, wrote \(size(path)) MB") }
+            }
+            try await dumped
+            return (state, audit.report(), tools)
+        }
+        let file = try draft.sum(BackupFolder.dumpName) { progress.tell("summed up \($0.megabytes) MB") }
+        let manifest = BackupManifest(
+            program: program, store: .postgres, state: state, taken: taken,
+            ended: ServerAssembly.Surroundings().now(), files: [file], workspaces: report.workspaces)
+        guard verifies, report.findings.isEmpty else { return (manifest, report.findings) }
+        var findings = report.findings
+        let found = try await aside { try archived(path, tools, of: state.generation, progress) }
+        for finding in found.findings.kept { findings.add(finding) }
+        for finding in manifest.differences(from: found.workspaces, called: "the archive") { findings.add(finding) }
+        return (manifest, findings)
+    }
+
+    /// What the rows in an archive say. Blocks.
+    private static func archived(
+        _ path: String, _ tools: PostgresPrograms, of generation: Int, _ progress: Occasionally
+    ) throws -> AuditReport {
+        let audit = DatabaseAudit()
+        for table in ArchiveRows.tables(of: generation) {
+            var rows = ArchiveRows(table)
+            try tools.rows(of: table, in: path) { bytes in
+                try rows.take(bytes) { audit.take($0) }
+                progress.tell("read \(audit.rows) rows of the archive")
+            }
+            try rows.end()
+        }
+        return audit.report()
+    }
+
+    /// Reads the rows of a backup's archive.
+    ///
+    /// - Parameter programs: the folder of `pg_restore`; `nil` to look for it.
+    static func archived(
+        _ folder: BackupFolder, programs: String?, _ progress: Occasionally
+    ) async throws -> AuditReport {
+        try await aside {
+            let tools = try PostgresPrograms(in: programs, archiveVersion: folder.manifest.storeVersion)
+            return try archived(
+                folder.file(BackupFolder.dumpName), tools, of: folder.manifest.generation, progress)
+        }
+    }
+
+    /// Writes down in the database how far a verified backup goes.
+    static func note(
+        _ manifest: BackupManifest, _ heads: [(WorkspaceID, Head)], verified: Milliseconds, _ uri: String,
+        _ show: (String) -> Void
+    ) async throws {
+        guard manifest.generation >= PostgresBackupNote.generation.number else {
+            return show(
+                "it is not written down that there is a backup: tables of generation \(manifest.generation) have no"
+                    + " place for it")
+        }
+        try await PostgresBackupNote.write(
+            heads, taken: manifest.taken, verified: verified, .database(uri), logger: .quiet)
+    }
+
+    private static func size(_ path: String) -> Int64 {
+        // Only shown: nothing is decided by it.
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return ((attributes?[.size] as? NSNumber)?.int64Value ?? 0).megabytes
+    }
+}
+
+extension Logger {
+    /// Says on standard error what goes wrong with connections.
+    static var quiet: Logger {
+        var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .error
+        return logger
+    }
+}
+#endif
