@@ -21,7 +21,8 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-out=$(realpath -m "${1:-$top/.build/guides}")
+out=${1:-$top/.build/guides}
+[[ $out == /* ]] || out=$PWD/$out
 cd "$top"
 require_swift
 command -v docc >/dev/null || refuse "this toolchain has no docc"

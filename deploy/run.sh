@@ -5,8 +5,9 @@
 #   deploy/run.sh --database postgres://user@host/name
 #   deploy/run.sh --help
 #
-# Installs the C libraries that are missing (Debian, Ubuntu), checks the Swift toolchain, builds the release
-# binaries and runs the demo. Nothing outside this folder is changed but those packages.
+# Installs the C libraries that are missing (Debian, Ubuntu) or names them (macOS, others), checks the Swift toolchain, builds
+# the release binaries and runs the demo. Nothing outside this folder is changed but those packages.
+#   TRAITS   traits of the package instead of all; TRAITS=Server builds without PostgreSQL, and needs no libpq
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -19,13 +20,15 @@ if [[ ${1:-} == --help || ${1:-} == -h ]]; then
 fi
 
 cd "$top"
-ensure_build_packages
 require_swift
+ensure_build_packages "${TRAITS-PostgreSQL}"
+options=(-c release)
+[[ -z ${TRAITS-} ]] || options+=(--traits "$TRAITS")
 
 say "building the release binaries (the first time takes some minutes)"
-swift build -c release --product tidemark
-swift build -c release --product tide
-built=$(swift build -c release --show-bin-path)
+swift build "${options[@]}" --product tidemark
+swift build "${options[@]}" --product tide
+built=$(swift build "${options[@]}" --show-bin-path)
 
 say "running the demo"
 "$built/tide" demo "$@"

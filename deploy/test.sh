@@ -4,7 +4,7 @@
 #   deploy/test.sh [arguments of `swift test`, such as --filter Merge]
 #   deploy/test.sh --help
 #
-# Installs what is missing (Debian, Ubuntu), starts a private PostgreSQL in a temporary folder, and stops it at the end.
+# Installs what is missing (Debian, Ubuntu) or names it (macOS, others), starts a private PostgreSQL in a temporary folder, and stops it at the end.
 #   ROUNDS          seeded rounds of the simulator, about a second of one core each (default 100)
 #   BUILD_OPTIONS   more options of `swift build`; what is built next without them is built from the beginning
 set -euo pipefail
@@ -37,6 +37,7 @@ lint() {
     else
         say "skipping the scripts: shellcheck is not installed"
     fi
+    command -v systemd-analyze >/dev/null || { say "skipping the package's unit: there is no systemd here" && return 0; }
     # Of versions of systemd that can weigh a file; ten times the exposure that is allowed.
     if systemd-analyze security --offline=true --threshold=15 --no-pager deploy/package/tidemark.service >/dev/null 2>&1; then
         say "the package's unit is confined"
@@ -90,10 +91,11 @@ trap tidy_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-ensure_build_packages
 require_swift
+ensure_build_packages
 lint
 build
+check_without_postgres
 check_apple_branches
 check_floor
 start_postgres tidemark_test

@@ -86,7 +86,7 @@ package final class EmbeddedRestoring {
             throw StoreError(.unavailable, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else {
+        guard DiskFlush.run(descriptor) else {
             throw StoreError(.unavailable, "\(path) does not reach the disk: \(String(cString: strerror(errno)))")
         }
     }

@@ -142,6 +142,7 @@ package struct EmbeddedSnapshot {
             code = sqlite3_backup_step(backup, pagesPerStep)
             progress(Int64(sqlite3_backup_pagecount(backup) - sqlite3_backup_remaining(backup)))
             steps += 1
+            // So that little is left to wait for at the end; what is promised then is the caller's to ask for.
             guard steps.isMultiple(of: stepsPerFlush), fsync(descriptor) != 0 else { continue }
             sqlite3_backup_finish(backup)
             throw StoreError(.unavailable, "\(path) cannot be written: \(String(cString: strerror(errno)))")

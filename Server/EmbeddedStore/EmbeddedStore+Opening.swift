@@ -45,6 +45,8 @@ extension EmbeddedStore {
             // writing connection for its whole life, so it stays.
             try pool.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
+                // On Darwin alone: the drive itself has it, of the log and of what is copied from it.
+                try db.execute(sql: "PRAGMA fullfsync = ON")
                 try db.execute(sql: "PRAGMA cache_size = -\(options.cacheBytes / 1024)")
                 if checkpointer == nil {
                     try db.execute(sql: "PRAGMA wal_autocheckpoint = \(options.checkpointBytes / pageBytes)")

@@ -90,7 +90,8 @@ package final class EmbeddedStore: Store {
         try await onWriter { db in
             Durability(
                 journalMode: try String.fetchOne(db, sql: "PRAGMA journal_mode") ?? "",
-                synchronous: try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1)
+                synchronous: try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1,
+                isFlushed: try Bool.fetchOne(db, sql: "PRAGMA fullfsync") ?? false)
         }
     }
 
@@ -100,6 +101,8 @@ package final class EmbeddedStore: Store {
         package var journalMode: String
         /// 2 is FULL: a commit is on disk before it is answered.
         package var synchronous: Int
+        /// On Darwin the drive writes down what it has in memory of its own, too.
+        package var isFlushed: Bool
     }
 
     /// Runs on the writing connection, in turn, to its end: a cancelled caller does not tear its commit.

@@ -1,11 +1,6 @@
+import Foundation
 import TidemarkLock
 import TidemarkStore
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
 
 /// The right of one process to a database file: an advisory lock on `FILE.lock`, held until it is released.
 ///

@@ -64,7 +64,7 @@ package final class LogWriter: Sendable {
             case EAGAIN:
                 // Another program has made the description non-blocking.
                 var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&wanted, 1, -1)
+                poll(&wanted, nfds_t(1), -1)
             default: return false
             }
         }

@@ -1,8 +1,5 @@
-// On Apple's platforms these are in Foundation itself; elsewhere Foundation is without them.
-@_exported import Foundation
-
-// The C library comes with it.
-public let F_FULLFSYNC: Int32 = 51
+// On Apple's platforms these are in Foundation itself; elsewhere Foundation is without them. The C library comes with it.
+@_exported import Darwin
 
 public struct URLRequest: Sendable {
     public enum CachePolicy: UInt, Sendable {

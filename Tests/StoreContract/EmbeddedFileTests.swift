@@ -24,7 +24,7 @@ import TidemarkStore
             let store = try EmbeddedStore(path: file.path)
             let durability = try await store.durability()
             #expect(durability.journalMode == "wal")
-            #expect(durability.synchronous == 2)
+            #expect(durability.synchronous == 2 && durability.isFlushed)
             try store.close()
         }
     }

@@ -4,25 +4,39 @@
 # says nothing about what such code does.
 set -euo pipefail
 
-# Folders and module of each target that has such branches or imports such a module, what others import first. Tests/Tidy
-# compares the list with the code.
+# Folders and module of each target that has such branches, imports such a module, or uses something of the C library that
+# differs there (Tests/AppleStubs/Darwin.swift); what others import first. Tests/Tidy compares the list with the code.
 apple_targets=(
     "Shared/Lock TidemarkLock"
     "ClientSDK/Extension TidemarkExtension"
     "ClientSDK/SDK Tidemark"
+    "Server/Store TidemarkStore"
     "Server/EmbeddedStore TidemarkEmbeddedStore"
     "Server/Operations TidemarkOperations"
+    "Server/Postgres TidemarkPostgres"
+    "Server/Telemetry TidemarkTelemetry"
+    "Server/Assembly TidemarkAssembly"
+    "ClientSDK/Terminal TidemarkTerminal"
     "ClientSDK/Examples/Apple/Shared ClientSDK/Examples/Apple/Messenger Messenger"
     "ClientSDK/Examples/Apple/Shared ClientSDK/Examples/Apple/TaskBoard TaskBoard"
     "ClientSDK/Examples/Apple/Guides Guides"
+    "Tests/PostgresTests PostgresTests"
+    "Tests/SDKTests SDKTests"
+    "Tests/ServerTests ServerTests"
+    "Tests/StoreContract StoreContractTests"
+    "Tests/EndToEnd EndToEndTests"
 )
 
 # Stubs that others import, in this order; the rest needs none.
-apple_stubs_first=(Foundation Combine UIKit SwiftUI)
+apple_stubs_first=(Darwin Foundation Combine UIKit SwiftUI)
 
-# check_apple_branches: needs what `swift build` has built; takes about half a minute of one core.
+# check_apple_branches: needs what `swift build` has built; takes some minutes of one core. On a Mac the build itself has done it.
 check_apple_branches() {
     local work modules target failed=""
+    if [[ $(uname -s) == Darwin ]]; then
+        say "skipping the stubs of Apple's modules: this system has the modules themselves"
+        return 0
+    fi
     say "compiling what Apple's platforms alone compile"
     work=$(mktemp -d)
     modules=$(swift build --show-bin-path)/Modules
@@ -63,7 +77,11 @@ render_guides() {
         --warnings-as-errors 2>&1 | sed "s#$work/source/##"
 }
 
-c_module_maps() { find .build/checkouts/*/Sources Server -name module.modulemap; }
+# Those of the sources, and those that the package manager has written for targets without.
+c_module_maps() {
+    find .build/checkouts/*/Sources Server -name module.modulemap
+    find "$(swift build --show-bin-path)"/*.build -maxdepth 1 -name module.modulemap
+}
 
 # Foundation has more on Apple's platforms than elsewhere. A module cannot be added to, so the stub has a name of its own,
 # gives Foundation on, and is imported instead of it.
@@ -98,22 +116,47 @@ package_name() {
 # compile_for_apple WORK MODULES MODULE FOLDER...: with the settings of Package.swift, up to the passes that find what may not
 # go from one isolation domain to another; a check of the types alone does not. The module is left for what imports it.
 compile_for_apple() {
-    local work=$1 modules=$2 module=$3 file feature map
-    local files=() settings=()
+    local work=$1 modules=$2 module=$3 file
+    local files=()
     shift 3
     while IFS= read -r file; do
         mkdir -p "$work/source/$(dirname "$file")"
         import_apple_foundation <"$file" >"$work/source/$file"
         files+=("$work/source/$file")
     done < <(find "$@" -name '*.swift' | sort)
+    compile_sources "$work" "$modules" "$module" PostgreSQL -I "$work" "${files[@]}" 2>&1 \
+        | sed "s#$work/source/##; s/AppleFoundation/Foundation/g"
+}
+
+# check_without_postgres: compiles, as the build does without the trait PostgreSQL, the one target that then is another.
+check_without_postgres() {
+    local work files=()
+    say "compiling what a program without PostgreSQL has instead"
+    work=$(mktemp -d)
+    while IFS= read -r file; do files+=("$file"); done < <(find Server/Assembly -name '*.swift' | sort)
+    compile_sources "$work" "$(swift build --show-bin-path)/Modules" TidemarkAssembly "" "${files[@]}" \
+        || { rm -rf "$work" && refuse "TidemarkAssembly would not compile without the trait PostgreSQL"; }
+    rm -rf "$work"
+}
+
+# compile_sources WORK MODULES MODULE TRAITS OPTION-OR-FILE...: makes WORK/MODULE.swiftmodule, with what the package manager has
+# generated for the target.
+compile_sources() {
+    local work=$1 modules=$2 module=$3 traits=$4 feature map trait file
+    local settings=()
+    shift 4
+    for trait in $traits; do settings+=(-D "$trait"); done
     while IFS= read -r feature; do
         settings+=(-enable-upcoming-feature "$feature")
     done < <(sed -nE 's/.*\.enableUpcomingFeature\("(.*)"\).*/\1/p' Package.swift)
     while IFS= read -r map; do
         settings+=(-Xcc "-fmodule-map-file=$map" -Xcc -I -Xcc "$(dirname "$map")")
     done < <(c_module_maps)
-    swiftc -emit-module -whole-module-optimization -parse-as-library -swift-version 6 \
+    while IFS= read -r file; do
+        settings+=("$file")
+    done < <(find "${modules%/Modules}/$module.build/DerivedSources" -name '*.swift' 2>/dev/null)
+    swiftc -emit-module -whole-module-optimization -parse-as-library -enable-testing -swift-version 6 \
         -package-name "$(package_name)" -module-name "$module" -emit-module-path "$work/$module.swiftmodule" \
-        -warnings-as-errors -Werror ExplicitSendable "${settings[@]}" -I "$work" -I "$modules" \
-        -module-cache-path "$work/cache" "${files[@]}" 2>&1 | sed "s#$work/source/##; s/AppleFoundation/Foundation/g"
+        -warnings-as-errors -Werror ExplicitSendable "${settings[@]}" "$@" -I "$modules" \
+        -module-cache-path "$work/cache"
 }

@@ -37,39 +37,55 @@ ensure_packages() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
-# ensure_build_packages: the C libraries that the server and the SDK link.
+# ensure_build_packages [TRAITS]: the C libraries that the server and the SDK link. With traits of which PostgreSQL is none, libpq
+# is not needed.
 ensure_build_packages() {
+    local traits=${1-PostgreSQL} libraries=(libpq sqlite3)
+    if [[ $(uname -s) == Darwin ]]; then
+        require_mac_libraries "$traits"
+        return 0
+    fi
     if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
         ensure_packages "${BUILD_PACKAGES[@]}"
         return 0
     fi
-    local libraries=(libpq sqlite3)
     if command -v pkg-config >/dev/null && pkg-config --exists "${libraries[@]}"; then
         return 0
     fi
-    case "$(uname -s)" in
-    Darwin)
-        refuse "libpq is not found. Install it with 'brew install pkgconf libpq sqlite', then" \
-            "export PKG_CONFIG_PATH=\"\$(brew --prefix libpq)/lib/pkgconfig:\$(brew --prefix sqlite)/lib/pkgconfig\""
-        ;;
-    *)
-        refuse "this system has no apt. Install the development files of libpq and of SQLite 3" \
-            "(Fedora: 'dnf install libpq-devel sqlite-devel'; Arch: 'pacman -S postgresql-libs sqlite')" \
-            "and pkg-config, then run this again"
-        ;;
-    esac
+    refuse "this system has no apt. Install the development files of libpq and of SQLite 3" \
+        "(Fedora: 'dnf install libpq-devel sqlite-devel'; Arch: 'pacman -S postgresql-libs sqlite')" \
+        "and pkg-config, then run this again"
+}
+
+# require_mac_libraries TRAITS: on a Mac, where nothing is installed for the user: names all that is missing, and how to get it.
+# SQLite is macOS's own.
+require_mac_libraries() {
+    local prefix folder
+    [[ $1 == *PostgreSQL* ]] || return 0
+    command -v brew >/dev/null \
+        || refuse "libpq comes by Homebrew, which is not here: install it from https://brew.sh, then 'brew install pkgconf libpq'." \
+            "Or build without PostgreSQL: TRAITS=Server deploy/run.sh"
+    prefix=$(brew --prefix)
+    # Homebrew keeps libpq, and the libraries that it names, apart from what it puts on the search path.
+    for folder in "$prefix"/opt/libpq/lib/pkgconfig "$prefix"/opt/openssl@*/lib/pkgconfig; do
+        [[ -d $folder ]] && PKG_CONFIG_PATH="$folder${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
+    done
+    export PKG_CONFIG_PATH="${PKG_CONFIG_PATH:-}"
+    command -v pkg-config >/dev/null && pkg-config --cflags libpq >/dev/null 2>&1 \
+        || refuse "libpq is not found. Install it with 'brew install pkgconf libpq'." \
+            "Or build without PostgreSQL: TRAITS=Server deploy/run.sh"
 }
 
 # require_swift: ends the script unless a new enough Swift is on PATH.
 require_swift() {
-    local wanted="$SWIFT_MAJOR_MIN.$SWIFT_MINOR_MIN" version
-    command -v swift >/dev/null \
-        || refuse "swift is not on PATH; install Swift $wanted or newer from https://www.swift.org/install"
+    local wanted="$SWIFT_MAJOR_MIN.$SWIFT_MINOR_MIN" version from="https://www.swift.org/install"
+    [[ $(uname -s) != Darwin ]] || from="the App Store with Xcode 26, then 'sudo xcode-select --switch /Applications/Xcode.app'"
+    command -v swift >/dev/null || refuse "swift is not on PATH; install Swift $wanted or newer from $from"
     version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+\.[0-9]+).*/\1/p' | head -n 1)
     [[ -n $version ]] || refuse "'swift --version' names no version; is the toolchain complete?"
     if ((${version%%.*} < SWIFT_MAJOR_MIN)) \
         || ((${version%%.*} == SWIFT_MAJOR_MIN && ${version##*.} < SWIFT_MINOR_MIN)); then
-        refuse "Swift $version is too old: Tidemark needs $wanted or newer (https://www.swift.org/install)"
+        refuse "Swift $version is too old: Tidemark needs $wanted or newer, from $from"
     fi
     say "Swift $version"
 }

@@ -13,7 +13,7 @@ postgres_pid=""
 # postgres_binaries: prints the folder of initdb and postgres, newest first; fails when there is none.
 postgres_binaries() {
     local folder
-    for folder in $(printf '%s\n' /usr/lib/postgresql/*/bin | sort --version-sort --reverse) \
+    for folder in $(printf '%s\n' /usr/lib/postgresql/*/bin | sort -rV) \
         /opt/homebrew/opt/postgresql*/bin /usr/local/opt/postgresql*/bin; do
         if [[ -x $folder/initdb ]]; then
             printf '%s\n' "$folder"

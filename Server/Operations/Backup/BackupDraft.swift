@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkStore
 
 /// A backup that is being made: a folder beside its target, `TARGET.partial`, until ``seal(_:)`` gives it its name.
 ///
@@ -138,7 +139,7 @@ package final class BackupDraft: Sendable {
             }
             rest = rest.dropFirst(count)
         }
-        guard fsync(descriptor) == 0 else {
+        guard DiskFlush.run(descriptor) else {
             throw BackupError(.failed, "\(file(name)) cannot be written: \(FileSum.message(errno))")
         }
     }
@@ -150,7 +151,7 @@ package final class BackupDraft: Sendable {
             throw BackupError(.failed, "\(path) cannot be opened: \(FileSum.message(errno))")
         }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else {
+        guard DiskFlush.run(descriptor) else {
             throw BackupError(.failed, "\(path) does not reach the disk: \(FileSum.message(errno))")
         }
     }
