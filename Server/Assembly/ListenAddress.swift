@@ -37,7 +37,7 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address that stands for all of this machine: IPv6, or IPv4 where the system has no other. A socket of it takes IPv4 as
     /// well, whatever the system's `bindv6only` says: NIO clears `IPV6_V6ONLY` of each socket that it makes.
     private static var everyHost: String {
-        let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET6, systemNumber(of: SOCK_STREAM), 0)
         guard descriptor >= 0 else { return "0.0.0.0" }
         close(descriptor)
         return "::"

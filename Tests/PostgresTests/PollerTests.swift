@@ -4,35 +4,27 @@ import Testing
 @testable import TidemarkPostgres
 
 @Suite struct PollerTests {
-    /// Two ends of one connection, closed with the value.
-    private final class Pair {
-        private(set) var near: CInt = -1
-        private(set) var far: CInt = -1
+    /// A pipe, closed with the value.
+    private final class Pipe {
+        let reading: CInt
+        private(set) var writing: CInt
 
         init() throws {
             var ends: [CInt] = [-1, -1]
-            #if canImport(Darwin)
-            let stream = SOCK_STREAM
-            #else
-            let stream = CInt(SOCK_STREAM.rawValue)
-            #endif
-            guard socketpair(AF_UNIX, stream, 0, &ends) == 0 else { throw POSIXError(.EMFILE) }
-            (near, far) = (ends[0], ends[1])
+            guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
+            (reading, writing) = (ends[0], ends[1])
         }
 
-        deinit { closeBoth() }
-
-        func sendToNear() { #expect(write(far, "x", 1) == 1) }
-
-        func closeFar() {
-            if far >= 0 { close(far) }
-            far = -1
+        deinit {
+            endWriting()
+            close(reading)
         }
 
-        func closeBoth() {
-            closeFar()
-            if near >= 0 { close(near) }
-            near = -1
+        func send() { #expect(write(writing, "x", 1) == 1) }
+
+        func endWriting() {
+            if writing >= 0 { close(writing) }
+            writing = -1
         }
     }
 
@@ -43,23 +35,23 @@ import Testing
     }
 
     @Test func `a readable socket is reported under its token until it was read, and no other`() throws {
-        let pairs = try (0..<12).map { _ in try Pair() }
+        let pipes = try (0..<12).map { _ in try Pipe() }
         var poller = Poller()
-        for (index, pair) in pairs.enumerated() { poller.add(pair.near, token: UInt64(index) + 100) }
+        for (index, pipe) in pipes.enumerated() { poller.add(pipe.reading, token: UInt64(index) + 100) }
         #expect(ready(&poller).isEmpty)
-        pairs[3].sendToNear()
-        pairs[11].sendToNear()
+        pipes[3].send()
+        pipes[11].send()
         #expect(ready(&poller, atMost: 60_000) == [103, 111])
         #expect(ready(&poller, atMost: 60_000) == [103, 111])
         var byte: UInt8 = 0
-        #expect(read(pairs[3].near, &byte, 1) == 1)
+        #expect(read(pipes[3].reading, &byte, 1) == 1)
         #expect(ready(&poller, atMost: 60_000) == [111])
     }
 
     @Test func `that a socket can be written is reported as long as it is asked for`() throws {
-        let pair = try Pair()
+        let pipe = try Pipe()
         var poller = Poller()
-        poller.add(pair.near, token: 1)
+        poller.add(pipe.writing, token: 1)
         #expect(ready(&poller).isEmpty)
         poller.setWatchesWriting(true, token: 1)
         #expect(ready(&poller, atMost: 60_000) == [1])
@@ -71,14 +63,13 @@ import Testing
     }
 
     @Test func `a connection that its peer has closed is reported, and one that this process has closed`() throws {
-        let (left, closed) = (try Pair(), try Pair())
+        let left = try Pipe()
         var poller = Poller()
-        poller.add(left.near, token: 1)
-        left.closeFar()
+        poller.add(left.reading, token: 1)
+        left.endWriting()
         #expect(ready(&poller, atMost: 60_000) == [1])
-        // No other test may open a file here in between, which would get the number of the closed one: a number beyond all.
-        poller.add(CInt.max, token: 2)
-        poller.add(closed.near, token: 3)
+        // Of a file that is closed another test may get the number: this one is beyond all.
+        poller.add(.max, token: 2)
         #expect(ready(&poller, atMost: 60_000) == [1, 2])
         poller.remove(token: 1)
         poller.remove(token: 2)
@@ -86,13 +77,13 @@ import Testing
     }
 
     @Test func `a removed socket is not reported, though a new one has its number`() throws {
-        let pair = try Pair()
+        let pipe = try Pipe()
         var poller = Poller()
-        poller.add(pair.near, token: 1)
-        pair.sendToNear()
+        poller.add(pipe.reading, token: 1)
+        pipe.send()
         poller.remove(token: 1)
         #expect(ready(&poller).isEmpty)
-        poller.add(pair.near, token: 2)
+        poller.add(pipe.reading, token: 2)
         #expect(ready(&poller, atMost: 60_000) == [2])
         poller.remove(token: 1)
         #expect(ready(&poller, atMost: 60_000) == [2])

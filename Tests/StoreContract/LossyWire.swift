@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import TidemarkAssembly
 import TidemarkLock
 
 /// A Unix socket in front of a PostgreSQL server that loses one request or one answer when told to.
@@ -37,6 +37,8 @@ final class LossyWire: Sendable {
         let values = Dictionary(
             target.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
                 .filter { $0.count == 2 }.map { ($0[0], $0[1]) }, uniquingKeysWith: { $1 })
+        // A connection that the other end has left is an error of the write, and not the end of the tests.
+        signal(SIGPIPE, SIG_IGN)
         let (host, port) = (values["host"] ?? "/var/run/postgresql", values["port"] ?? "5432")
         listener = socket(AF_UNIX, Self.stream, 0)
         let isListening = Self.withAddress(folder.appendingPathComponent(".s.PGSQL.5432").path) {
@@ -150,8 +152,7 @@ final class LossyWire: Sendable {
 }
 
 extension LossyWire {
-    private static let stream = CInt(SOCK_STREAM.rawValue)
-    private static let noSignal = CInt(MSG_NOSIGNAL)
+    private static let stream = systemNumber(of: SOCK_STREAM)
 
     private static func connected(_ host: String, _ port: String) -> CInt {
         if host.hasPrefix("/") {
@@ -175,7 +176,7 @@ extension LossyWire {
     private static func withAddress<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -192,7 +193,7 @@ extension LossyWire {
     private static func deliver(_ bytes: [UInt8], to socket: CInt) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, noSignal) }
+            let count = rest.withUnsafeBytes { write(socket, $0.baseAddress, $0.count) }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }

@@ -123,11 +123,10 @@ final class LoadTarget: Sendable {
     /// Bytes of memory that the server occupies.
     func serverMemory() throws -> Int {
         guard let processID else { throw BenchError("whose memory? give --server-process with --server") }
-        let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
-        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }),
-            let kibibytes = Int(line.filter(\.isNumber))
-        else { throw BenchError("/proc/\(processID)/status does not tell the memory") }
-        return kibibytes * 1_024
+        guard let bytes = ResidentMemory.bytes(of: "\(processID)") else {
+            throw BenchError("no process \(processID) whose memory the system reports; only Linux does, in /proc")
+        }
+        return bytes
     }
 
 }

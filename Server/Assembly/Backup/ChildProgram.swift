@@ -39,7 +39,10 @@ enum ChildProgram {
         let child: pid_t
         do {
             defer { close(writing) }
-            child = try spawn(program, arguments, environment, output: writing, errors: fileno(errors))
+            let started = ChildStart.spawn(program, arguments, environment, output: writing, errors: fileno(errors))
+            child = try started.mapError { error in
+                BackupError(.failed, "\(program) cannot be started: \(String(cString: strerror(error.code.rawValue)))")
+            }.get()
         }
         do {
             try drain(reading, output)
@@ -75,26 +78,5 @@ enum ChildProgram {
         let count = read(fileno(file), &buffer, buffer.count)
         let lines = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self).split(whereSeparator: \.isNewline)
         return lines.joined(separator: "; ")
-    }
-
-    private static func spawn(
-        _ program: String, _ arguments: [String], _ environment: [String: String], output: Int32, errors: Int32
-    ) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        let merged = ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours }
-        var argv = ([program] + arguments).map { strdup($0) } + [nil]
-        var envp = merged.map { strdup("\($0)=\($1)") } + [nil]
-        defer { (argv + envp).forEach { free($0) } }
-        var child: pid_t = 0
-        let code = posix_spawn(&child, program, &actions, nil, &argv, &envp)
-        guard code == 0 else {
-            throw BackupError(.failed, "\(program) cannot be started: \(String(cString: strerror(code)))")
-        }
-        return child
     }
 }

@@ -11,8 +11,10 @@ enum Binary {
     static func path(of program: String) throws -> String {
         if program == "tidemark", let path = ProcessInfo.processInfo.environment["TIDEMARK_BINARY"] { return path }
         var folder = URL(fileURLWithPath: ServerProcess.executablePath).deletingLastPathComponent()
-        for argument in CommandLine.arguments where argument.contains(".xctest") {
-            folder = URL(fileURLWithPath: argument).deletingLastPathComponent()
+        for argument in CommandLine.arguments {
+            // A file on Linux; a folder on a Mac, deep inside which the program is.
+            guard let end = argument.range(of: ".xctest")?.upperBound else { continue }
+            folder = URL(fileURLWithPath: String(argument[..<end])).deletingLastPathComponent()
         }
         let binary = folder.appendingPathComponent(program).path
         guard FileManager.default.isExecutableFile(atPath: binary) else { throw Missing(path: binary) }

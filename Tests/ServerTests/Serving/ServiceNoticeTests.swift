@@ -36,7 +36,7 @@ import Testing
 
         private static func bound(to path: String) throws -> Int32 {
             let address = try SocketAddress(unixDomainSocketPath: path)
-            let socket = Foundation.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            let socket = Foundation.socket(AF_UNIX, systemNumber(of: SOCK_DGRAM), 0)
             let code = address.withSockAddr { bind(socket, $0, socklen_t($1)) }
             guard socket >= 0, code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
             return socket

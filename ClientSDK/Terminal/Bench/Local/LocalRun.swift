@@ -184,7 +184,9 @@ struct LocalRun {
         }
     }
 
+    /// Adds nothing where the system does not report memory.
     private func memory(_ chat: Chat, _ ground: LocalGround, _ table: inout LimitTable) async throws {
+        guard ResidentMemory.bytes(of: "self") != nil else { return }
         let before = try Self.memory()
         let held = try await chat.messages.newestPage(of: UUID(ground.long), limit: 10_000)
         let after = try Self.memory()
@@ -210,11 +212,10 @@ struct LocalRun {
 
     /// Bytes that this process occupies.
     private static func memory() throws -> Int {
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }),
-            let kibibytes = Int(line.filter(\.isNumber))
-        else { throw BenchError("/proc/self/status does not tell the memory") }
-        return kibibytes * 1_024
+        guard let bytes = ResidentMemory.bytes(of: "self") else {
+            throw BenchError("the system does not report the memory of this process")
+        }
+        return bytes
     }
 
     // MARK: Writing

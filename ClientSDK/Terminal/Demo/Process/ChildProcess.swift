@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkAssembly
 import TidemarkLock
 
 /// A program that this one started. Ends with it at the latest: see ``endAll()``.
@@ -32,7 +33,8 @@ final class ChildProcess: Sendable {
         _ = fcntl(writing, F_SETFD, FD_CLOEXEC)
         defer { close(writing) }
         do {
-            processID = try Self.spawn(program, arguments, environment, output: writing)
+            processID = try ChildStart.spawn(program, arguments, environment, output: writing, errors: writing)
+                .mapError { ChildProcessError(program, $0.code.rawValue) }.get()
         } catch {
             close(reading)
             throw error
@@ -104,25 +106,6 @@ final class ChildProcess: Sendable {
             }
         }
         if !line.isEmpty { sink.yield(String(decoding: line, as: UTF8.self)) }
-    }
-
-    private static func spawn(
-        _ program: String, _ arguments: [String], _ environment: [String: String], output: Int32
-    ) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_adddup2(&actions, output, 2)
-        let merged = ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours }
-        var argv = ([program] + arguments).map { strdup($0) } + [nil]
-        var envp = merged.map { strdup("\($0)=\($1)") } + [nil]
-        defer { (argv + envp).forEach { free($0) } }
-        var processID: pid_t = 0
-        let code = posix_spawn(&processID, program, &actions, nil, &argv, &envp)
-        guard code == 0 else { throw ChildProcessError(program, code) }
-        return processID
     }
 
     // MARK: At the end of this process

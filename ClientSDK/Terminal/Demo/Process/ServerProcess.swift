@@ -83,8 +83,9 @@ final class ServerProcess: Sendable {
 
     /// The file of this program.
     static var executablePath: String {
-        // The link outlives a move of the file; where there is none, the name that we were called by.
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+        // Linux's link outlives a move of the file; other systems have none.
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? Bundle.main.executablePath
+            ?? CommandLine.arguments[0]
     }
 
     private static var builtBeside: String {
