@@ -494,3 +494,12 @@ for target in package.targets {
             name: name, package: package, moduleAliases: aliases, condition: .when(traits: [trait]))
     }
 }
+
+// The privacy manifests that the App Store reads. Elsewhere they would only bring a bundle, and code that looks for it.
+for target in package.targets where ["Tidemark", "TidemarkExtension"].contains(target.name) {
+    #if canImport(Darwin)
+    target.resources = (target.resources ?? []) + [.copy("PrivacyInfo.xcprivacy")]
+    #else
+    target.exclude.append("PrivacyInfo.xcprivacy")
+    #endif
+}

@@ -27,6 +27,7 @@ extension SyncLogEvent {
         case .adopted: "adopted"
         case .spoolSetAside: "spool_set_aside"
         case .sharingFailed: "sharing_failed"
+        case .protectionFailed: "protection_failed"
         case .corrupted: "corrupted"
         case .recovered: "recovered"
         }
@@ -76,7 +77,9 @@ extension SyncLogEvent {
             ["transactions": "\(transactions)", "age_ms": "\(Int64(age / .milliseconds(1)))"]
         case .scopesLeftOut(let held, let leftOut): ["held": "\(held)", "left_out": "\(leftOut)"]
         case .spoolSetAside(let file, let reason): ["file": file, "reason": reason]
-        case .corrupted(let reason), .trimFailed(let reason), .sharingFailed(let reason): ["reason": reason]
+        case .corrupted(let reason), .trimFailed(let reason), .sharingFailed(let reason),
+            .protectionFailed(let reason):
+            ["reason": reason]
         }
     }
 
@@ -112,6 +115,7 @@ extension SyncLogEvent {
         case .adopted: "writes of extensions were adopted"
         case .spoolSetAside: "a file among the writes of extensions was set aside"
         case .sharingFailed: "the folder that is shared with extensions cannot be used"
+        case .protectionFailed: "a file of the store has another class of data protection"
         case .corrupted: "the local database is damaged"
         case .recovered: "the local database was replaced"
         }
@@ -124,7 +128,7 @@ extension SyncLogEvent {
             .scopesLeftOut:
             true
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .diverged, .compared,
-            .evicted, .trimFailed, .recovered, .adopted, .sharingFailed:
+            .evicted, .trimFailed, .recovered, .adopted, .sharingFailed, .protectionFailed:
             false
         }
     }
@@ -134,7 +138,7 @@ extension SyncLogEvent {
     var level: Logger.Level {
         switch self {
         case .corrupted: .error
-        case .overdue, .diverged, .scopesLeftOut: .warning
+        case .overdue, .diverged, .scopesLeftOut, .protectionFailed: .warning
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .blobRefused,
             .forked, .rewound, .undecodable, .compared, .evicted, .trimFailed, .recovered, .adopted, .spoolSetAside,
             .sharingFailed:

@@ -55,6 +55,8 @@ public enum SyncLogEvent: Hashable, Sendable {
     case spoolSetAside(file: String, reason: String)
     /// The folder that is shared with extensions cannot be used now; told once for each reason, and tried again.
     case sharingFailed(reason: String)
+    /// A file of the store has another class of data protection than the app asked for; reported once for each opening.
+    case protectionFailed(reason: String)
     /// The database cannot be read as it is.
     case corrupted(reason: String)
     /// A damaged database was replaced; so many transactions of its outbox were saved.

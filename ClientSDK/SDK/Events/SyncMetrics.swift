@@ -87,7 +87,7 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
             rewinds += 1
             reoffered += counts.reoffered
         case .stopped, .forked, .compared, .undecodable, .trimFailed, .overdue, .corrupted, .recovered, .adopted,
-            .spoolSetAside, .sharingFailed, .scopesLeftOut:
+            .spoolSetAside, .sharingFailed, .scopesLeftOut, .protectionFailed:
             break
         }
     }

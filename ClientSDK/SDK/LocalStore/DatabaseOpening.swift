@@ -10,31 +10,39 @@ struct DatabaseOpening {
     private let schema: Schema
     private let environment: StoreEnvironment
     private let limits: LocalLimits
+    /// `nil` leaves the files the class that the system gives them.
+    private let protector: FileProtector?
 
     init(
-        folder: URL, account: UserID, schema: Schema, environment: StoreEnvironment, limits: LocalLimits = LocalLimits()
+        folder: URL, account: UserID, schema: Schema, environment: StoreEnvironment,
+        limits: LocalLimits = LocalLimits(), protector: FileProtector? = nil
     ) {
         self.init(
             file: folder.appending(path: DatabaseFile.name(account)).path, account: account, schema: schema,
-            environment: environment, limits: limits)
+            environment: environment, limits: limits, protector: protector)
     }
 
     init(
         file: String, account: UserID, schema: Schema, environment: StoreEnvironment,
-        limits: LocalLimits = LocalLimits()
+        limits: LocalLimits = LocalLimits(), protector: FileProtector? = nil
     ) {
         (path, self.account, self.schema) = (file, account, schema)
-        (self.environment, self.limits) = (environment, limits)
+        (self.environment, self.limits, self.protector) = (environment, limits, protector)
     }
 
     /// - Throws: `StoreError`.
-    func open() throws -> (database: LocalDatabase, notice: StoreNotice?) { try StoreError.naming { try opened() } }
+    func open() throws -> (database: LocalDatabase, notice: StoreNotice?) {
+        let found = try StoreError.naming { try opened() }
+        protector?.coverFiles(of: path)
+        return found
+    }
 
     private func opened() throws -> (database: LocalDatabase, notice: StoreNotice?) {
         guard !account.text.isEmpty else { throw StoreError.nobody }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        protector?.cover(folder)
         let lock = try FileLock(of: path)
         let install = try InstallMark(folder: folder).id(orMake: environment.newID)
         let recovery = Recovery(path: path)

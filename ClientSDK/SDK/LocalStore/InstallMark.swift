@@ -7,7 +7,7 @@ import TidemarkModel
 /// copy of a database alone finds another id or none. It is kept out of backups, since a restored device is another one.
 struct InstallMark {
     let folder: URL
-    private static let name = "tidemark.install"
+    static let name = "tidemark.install"
 
     /// The installation's id, made when there is none that is its own.
     func id(orMake make: () -> UniqueID) throws -> UniqueID {

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 public import TidemarkModel
 
 /// Where time and chance come from. The only place of the store that asks the system for either.
@@ -17,6 +17,8 @@ public struct StoreEnvironment: Sendable {
     package var prefersExecutors = true
     /// ``executor``, whose type older systems do not have.
     var givenExecutor: (any Sendable)?
+    /// Gives a file or a folder its class of data protection.
+    package var protect: @Sendable (String, FileProtectionType) throws -> Void = FileProtector.assign
     /// The longest time that a call waits for an answer of the server before it gives what the device knows.
     package var answerWait: Duration = .seconds(10)
 

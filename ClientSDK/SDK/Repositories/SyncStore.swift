@@ -65,6 +65,8 @@ public final class SyncStore: Sendable {
     ///   - cache: how much is kept on the device.
     ///   - shared: the folder that the app's extensions write to and read from; what they wrote is adopted before this
     ///     returns. That the folder cannot be used is told as `SyncLogEvent.sharingFailed`, and the store opens all the same.
+    ///   - protection: the class of data protection of both folders and of the store's files in them, on Apple's platforms.
+    ///     A file that cannot get it is reported as `SyncLogEvent.protectionFailed`, and the store opens all the same.
     ///   - environment: clock and chance: `.system` outside of tests.
     ///   - logger: gets each of the store's `events`, at `info`; silent by default.
     /// - Throws: `StoreError` when another store has the file (`inUse`), when it is not this account's or the schema changed
@@ -72,18 +74,23 @@ public final class SyncStore: Sendable {
     ///   (`invalidArgument`), or when file or folder cannot be used (`databaseFailed`).
     @concurrent public static func open(
         account: UserID, at folder: URL, schema: Schema, models: [any SyncModel.Type] = [],
-        cache: CachePolicy = CachePolicy(), shared: SharedFolder? = nil, environment: StoreEnvironment = .system,
-        logger: Logger? = nil
+        cache: CachePolicy = CachePolicy(), shared: SharedFolder? = nil,
+        protection: FileProtectionType = .completeUntilFirstUserAuthentication,
+        environment: StoreEnvironment = .system, logger: Logger? = nil
     ) async throws -> SyncStore {
         for model in models { try ModelCheck.check(model, schema) }
         var limits = LocalLimits()
         limits.cache = cache
+        let protector = FileProtector(protection, assign: environment.protect)
         let opening = DatabaseOpening(
-            folder: folder, account: account, schema: schema, environment: environment, limits: limits)
+            folder: folder, account: account, schema: schema, environment: environment, limits: limits,
+            protector: protector)
         let (database, notice) = try opening.open()
         let store = SyncStore(
             database: database, environment: environment, notice: notice, logger: logger ?? .silent, shared: shared)
         await store.beginSharing()
+        if let shared { protector.coverTree(shared.url) }
+        if let reason = protector.failure { store.journal.note(.protectionFailed(reason: reason)) }
         return store
     }
 

@@ -116,7 +116,8 @@ public final class BackgroundUploads: Sendable {
         else { return }
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try bytes.write(to: file(name), options: .atomic)
+            // The system reads it while the device is locked, whatever class the app's files have.
+            try bytes.write(to: file(name), options: [.atomic, .completeFileProtectionUntilFirstUserAuthentication])
         } catch {
             return ended(name, .failure(error))
         }

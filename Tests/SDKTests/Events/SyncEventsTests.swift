@@ -95,7 +95,7 @@ import TidemarkModel
 }
 
 /// Keeps what is logged, as `level message key=value…`.
-private final class LogCapture: LogHandler {
+final class LogCapture: LogHandler {
     private let entries = Lock<[String]>([])
 
     var lines: [String] { entries.withLock { $0 } }
