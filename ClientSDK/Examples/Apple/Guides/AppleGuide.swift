@@ -26,3 +26,7 @@ func pushed(_ store: SyncStore) async -> UIBackgroundFetchResult {
     let before = store.currentStatus.received
     return await store.runOnce(deadline: .seconds(25)).received > before ? .newData : .noData
 }
+
+func openWhileUnlocked(_ account: UserID, at folder: URL, schema: Schema) async throws -> SyncStore {
+    try await SyncStore.open(account: account, at: folder, schema: schema, protection: .complete)
+}
