@@ -173,7 +173,7 @@ let package = Package(
         .target(
             name: "TidemarkAssembly",
             dependencies: [
-                "TidemarkLock", "TidemarkModel", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
+                "TidemarkLock", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
                 "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations",
                 "TidemarkTelemetry", "TidemarkEmbeddedStore", "TidemarkChatSchema",
                 .target(name: "TidemarkPostgres", condition: .when(traits: ["PostgreSQL"])),

@@ -51,7 +51,7 @@ version=$("$work/tidemark" --version | sed -E 's/^tidemark ([^,]+),.*/\1/')
 say "tarball"
 folder=tidemark-$version-linux-$arch
 mkdir -p "$work/$folder"
-cp "$work/tidemark" "$top/LICENSE" "$top/deploy/settings.md" "$top/deploy/package/tidemark.service" "$work/$folder/"
+cp "$work/tidemark" "$top/LICENSE" "$top/deploy/CHANGELOG.md" "$top/deploy/settings.md" "$top/deploy/package/tidemark.service" "$work/$folder/"
 tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --directory "$work" "$folder" \
     | gzip -9n >"$out/$folder.tar.gz"
 

@@ -12,6 +12,7 @@ package import TidemarkNode
 import TidemarkSequencer
 import TidemarkStore
 package import TidemarkTelemetry
+import TidemarkWire
 
 /// A server put together: the one place where its parts meet.
 package struct ServerAssembly: Sendable {
@@ -61,7 +62,7 @@ package struct ServerAssembly: Sendable {
             telemetry: telemetry)
         let context = SessionContext(
             serverName: configuration.name, inForce: inForce, limits: limits.wire, sequencing: limits.lane,
-            seal: try configuration.cursorSeal())
+            seal: try configuration.cursorSeal(), release: Release.number)
         let node = Node(
             Self.parts(
                 configuration, store, verify: gate.verdict, context, surroundings, eventLoops, telemetry, logger))

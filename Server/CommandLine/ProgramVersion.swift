@@ -1,9 +1,9 @@
 import TidemarkWire
 
-/// What `--version` says; apps and servers of different versions agree by the protocol's version.
+/// The answer to `--version`; apps and servers of different releases agree by the protocol's version.
 package enum ProgramVersion {
-    /// Of both programs.
-    package static let number = "0.1.0"
+    /// The number of both programs.
+    package static let number = Release.number
 
     /// One line.
     ///

@@ -29,6 +29,7 @@ import TidemarkWire
         "left": 1_906_539_613_860_184_146,
         "contested": 6_672_125_264_326_341_966,
         "held": 12_951_325_398_981_871_226,
+        "release": 5_764_535_189_870_832_185,
     ]
 
     // MARK: What is frozen
@@ -245,7 +246,7 @@ import TidemarkWire
         #expect(!read.takesEphemerals && !read.knowsAppTooOld && read.ends == nil)
         let welcome = try welcome("welcome")
         #expect(welcome.ephemerals == nil && welcome.limits.blobBytesMax == nil)
-        #expect(welcome.user == nil && welcome.schema == nil)
+        #expect(welcome.user == nil && welcome.schema == nil && welcome.release == nil)
         #expect(welcome.rewind == nil && !welcome.answersIDs)
         #expect(welcome.durable == nil && welcome.lost == nil)
     }
@@ -255,6 +256,7 @@ import TidemarkWire
         #expect(try welcome("welcome+user").user == UserID("ann"))
         #expect(try welcome("welcome+user").schema?.revision == nil)
         #expect(try welcome("welcome+revision").schema?.revision == 7)
+        #expect(try welcome("welcome+release").release == "0.1.0")
     }
 
     @Test func `a client cannot say an ephemeral message in somebody's name`() throws {

@@ -342,6 +342,17 @@ enum GoldenFrames {
         )
     ]
 
+    /// The welcome of a server that tells its release.
+    static let releaseServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits,
+                    release: "0.1.0")), "welcome+release"
+        )
+    ]
+
     private static var digests: ScopeDigests {
         var digests = ScopeDigests(parts: 2)
         digests.insert(room, since: 2, role: .member)
@@ -357,7 +368,8 @@ enum GoldenFrames {
     }
     static var allServer: [(ServerMessage, String)] {
         server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + comparingServer
-            + durableServer + behindServer + leftServer + contestedServer + digestServer + ignoredServer
+            + durableServer + behindServer + leftServer + contestedServer + digestServer + releaseServer
+            + ignoredServer
     }
 
     /// The limits of servers when the first of these were frozen.

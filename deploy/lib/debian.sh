@@ -29,7 +29,7 @@ make_deb() {
     install -m 0644 "$top"/deploy/{settings,tls,identity,backup,metrics,runbooks}.md "$doc/"
     install -m 0644 "$top/deploy/package/copyright" "$doc/copyright"
     install -m 0644 "$top/deploy/package/lintian-overrides" "$tree/usr/share/lintian/overrides/tidemark"
-    printf 'tidemark (%s) stable; urgency=medium\n\n  * See the history of the source.\n\n -- Tidemark <tidemark@localhost>  %s\n' \
+    printf 'tidemark (%s) stable; urgency=medium\n\n  * See deploy/CHANGELOG.md in the source.\n\n -- Tidemark <tidemark@localhost>  %s\n' \
         "$version" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$doc/changelog.gz"
     # What the program asks for, in which version, as Debian's own packages say it.
     mkdir -p "$work/debian"

@@ -100,7 +100,8 @@ extension Session {
                         purged: hello.scopes.map(\.scope), added: [], settledThrough: hello.ackedThrough, now: now,
                         tokenExpires: identity.expires, heartbeat: context.timing.heartbeat, limits: context.limits,
                         user: identity.principal.user, schema: context.schema,
-                        parts: hello.held.map { ListedParts(count: $0.parts.count, listed: Array($0.parts.indices)) })),
+                        parts: hello.held.map { ListedParts(count: $0.parts.count, listed: Array($0.parts.indices)) },
+                        release: context.release)),
                 into: &effects)
         }
         close(.workspaceForbidden, "the workspace is erased", into: &effects)
@@ -146,7 +147,8 @@ extension Session {
                     ephemerals: takesEphemerals ? context.limits.ephemeral : nil, user: identity.principal.user,
                     schema: context.schema, durable: snapshot.durable, lost: snapshot.lost, rewind: standing.rewind,
                     answersIDs: hello.ends != nil, answersCompare: hello.ends != nil, roles: standing.changed,
-                    leftOut: standing.leftOut, notFitting: standing.notFitting, parts: standing.parts)),
+                    leftOut: standing.leftOut, notFitting: standing.notFitting, parts: standing.parts,
+                    release: context.release)),
             into: &effects)
         if let stuck { effects.append(.noteStuck(id, connections: stuck)) }
         toldDurable = snapshot.durable ?? .max

@@ -47,6 +47,8 @@ package struct SchemaInForce: Hashable, Sendable {
 /// What all sessions of a process share. It never changes: another schema in force is another context, see ``putting(_:)``.
 package final class SessionContext: Sendable {
     package let serverName: String
+    /// The release that ``Welcome`` tells; `nil` tells none.
+    package let release: String?
     package let inForce: SchemaInForce
     package let schema: SchemaLabel
     package let limits: WireLimits
@@ -67,9 +69,10 @@ package final class SessionContext: Sendable {
 
     package init(
         serverName: String, inForce: SchemaInForce, limits: WireLimits, timing: SessionTiming = SessionTiming(),
-        sequencing: LaneLimits = LaneLimits(), seal: CursorSeal
+        sequencing: LaneLimits = LaneLimits(), seal: CursorSeal, release: String? = nil
     ) {
         self.serverName = serverName
+        self.release = release
         self.inForce = inForce
         schema = SchemaLabel(inForce.schema, revision: inForce.revision)
         self.limits = limits
@@ -84,7 +87,7 @@ package final class SessionContext: Sendable {
     package func putting(_ inForce: SchemaInForce) -> SessionContext {
         SessionContext(
             serverName: serverName, inForce: inForce, limits: limits, timing: timing, sequencing: sequencing,
-            seal: seal)
+            seal: seal, release: release)
     }
 
     /// The least version of an app that is served, where the one that speaks is older. Programs of the operator are served

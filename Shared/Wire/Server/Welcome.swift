@@ -34,6 +34,8 @@ package struct Welcome: Hashable, Sendable {
     package var version: Int64
     /// Names the server process, for logs.
     package var server: String
+    /// The server's release, such as `1.2.3`, for logs and support; `nil` from a server that does not tell.
+    package var release: String?
     /// Whose token it was; `nil` from a server that does not tell.
     package var user: UserID?
     /// What the server stores; `nil` from a server that does not tell.
@@ -87,10 +89,11 @@ package struct Welcome: Hashable, Sendable {
         heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil, user: UserID? = nil,
         schema: SchemaLabel? = nil, durable: SequenceNumber? = nil, lost: SequenceNumber? = nil, rewind: Rewind? = nil,
         answersIDs: Bool = false, answersCompare: Bool = false, roles: [Changes.GrantChange] = [],
-        leftOut: Int = 0, notFitting: [ScopeID] = [], parts: ListedParts? = nil
+        leftOut: Int = 0, notFitting: [ScopeID] = [], parts: ListedParts? = nil, release: String? = nil
     ) {
         version = WireVersion.current
         self.server = server
+        self.release = release
         self.user = user
         self.schema = schema
         self.epoch = epoch
@@ -122,9 +125,11 @@ package struct Welcome: Hashable, Sendable {
         writer.integer(version)
         writer.literal(",\"server\":")
         writer.string(server)
-        if let user {
-            writer.literal(",\"user\":")
-            writer.string(user.text)
+        for case (let name, let text?) in [("release", release), ("user", user?.text)] {
+            writer.byte(UInt8(ascii: ","))
+            writer.string(name)
+            writer.byte(UInt8(ascii: ":"))
+            writer.string(text)
         }
         if let schema {
             writer.literal(",\"schema\":")
@@ -194,6 +199,7 @@ package struct Welcome: Hashable, Sendable {
             switch key {
             case "v": welcome.version = try MessageReader.count(&reader)
             case "server": welcome.server = try reader.string()
+            case "release": welcome.release = try reader.string()
             case "user": welcome.user = try MessageReader.name(&reader, UserID.self)
             case "schema": welcome.schema = try SchemaLabel.read(&reader)
             case "epoch": welcome.epoch = try MessageReader.count(&reader)

@@ -29,6 +29,16 @@ import TidemarkWire
         }
     }
 
+    @Test func `a welcome tells the server's release, and no answer to a stranger does`() async throws {
+        try await TestServer.running { server in
+            let welcome = try await TestClient.greeting(server, as: "ann", 1).welcome()
+            #expect(welcome.release == Release.number)
+            for path in ["/healthz", "/readyz", "/v1/info"] {
+                #expect(try await !server.call("GET", path).text.contains(Release.number), "\(path)")
+            }
+        }
+    }
+
     @Test func `a token that is missing, wrong or of another kind is 4401`() async throws {
         try await TestServer.running { server in
             for token in [nil, "", "x", try server.token("ann") + "x"] {
