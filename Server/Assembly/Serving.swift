@@ -30,7 +30,7 @@ package func runServer(_ wanted: ServerConfiguration) async -> Bool {
     do {
         try await serve(wanted, log)
     } catch {
-        log.take("Error: \(error)\n")
+        log.take("Error: \(wanted.naming(error))\n")
         isDone = false
     }
     await log.flush(within: lastLinesMax)
@@ -141,6 +141,23 @@ extension ServerConfiguration {
             lines.append("the token for the console and the operators' API: \(token.path)")
         }
         return lines
+    }
+
+    /// An error of the system's about an address, with the address and what to do; other errors stay as they are.
+    fileprivate func naming(_ error: any Error) -> any Error {
+        guard let error = error as? IOError else { return error }
+        let addresses = ([listen] + [adminListen].compactMap { $0 }).map { "\($0)" }.joined(separator: " or ")
+        switch error.errnoCode {
+        case EADDRINUSE:
+            return ConfigurationError(
+                .listen, "another program listens on \(addresses): stop it, or choose another address by --listen")
+        case EADDRNOTAVAIL:
+            return ConfigurationError(.listen, "this machine has no address \(addresses): choose another by --listen")
+        case EACCES:
+            return ConfigurationError(
+                .listen, "this user may not listen on \(addresses): choose a port from 1024 on by --listen")
+        default: return error
+        }
     }
 
     /// The same with no more connections than the system lets the process open: beyond that nobody could be accepted, not

@@ -9,6 +9,10 @@ import Testing
         case read = """
             *Commands*: not run by a test. One reads those of `tidemark` and `tide` by the programs' own parsers.
             """
+        /// Of one page, which has a test of its own: `FirstPageTests`.
+        case walked = """
+            *Commands*: a test runs those of `tidemark` and `tide` that are not marked as not run, in this order, and compares what they print.
+            """
     }
 
     /// The heads of a page, before its first section.
@@ -37,6 +41,7 @@ import Testing
         for (name, text) in pages { #expect(Self.faults(name, text) == []) }
         let run = pages.filter { Self.heads($0.text) == [.run] }.map(\.name)
         #expect(Set(run) == Set(DocumentedRunTests.documents))
+        #expect(pages.filter { Self.heads($0.text) == [.walked] }.map(\.name) == [FirstPageTests.document])
     }
 
     @Test func `a block that has neither a run nor a mark is found`() {
