@@ -100,8 +100,7 @@ let package = Package(
             name: "TidemarkAPI",
             dependencies: [
                 "TidemarkLock", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
-                "TidemarkNode",
-                "TidemarkEdge", "TidemarkIdentity", "TidemarkOperations", "TidemarkTelemetry",
+                "TidemarkNode", "TidemarkEdge", "TidemarkIdentity", "TidemarkOperations", "TidemarkTelemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -113,8 +112,7 @@ let package = Package(
             name: "TidemarkNode",
             dependencies: [
                 "TidemarkLock", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
-                "TidemarkEdge",
-                "TidemarkTelemetry",
+                "TidemarkEdge", "TidemarkTelemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -257,10 +255,8 @@ let package = Package(
             name: "TidemarkTestKit",
             dependencies: [
                 "TidemarkLock", "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer",
-                "TidemarkHub",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "Logging", package: "swift-log"),
+                "TidemarkHub", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ], path: "ClientSDK/TestKit"),
 
         // The device in a terminal, and what tries and measures a server with devices.
@@ -375,8 +371,8 @@ let package = Package(
             name: "ServerTests",
             dependencies: [
                 "TidemarkLock", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
-                "TidemarkAPI",
-                "TidemarkIdentity", "TidemarkNode", "TidemarkAssembly", "TidemarkOperations", "TidemarkDaemon",
+                "TidemarkAPI", "TidemarkIdentity", "TidemarkNode", "TidemarkAssembly", "TidemarkOperations",
+                "TidemarkDaemon",
                 "TidemarkEdge", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkTelemetry",
                 "TidemarkNIOTransport", "TidemarkPostgres",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -397,9 +393,7 @@ let package = Package(
             name: "SimulationTests",
             dependencies: [
                 "TidemarkLock", "Tidemark", "TidemarkExtension", "TidemarkModel", "TidemarkWire", "TidemarkStore",
-                "TidemarkSequencer",
-                "TidemarkHub",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "TidemarkSequencer", "TidemarkHub", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ], path: "Tests/Simulation"),
@@ -451,10 +445,8 @@ let package = Package(
             name: "TestKitTests",
             dependencies: [
                 "TidemarkLock", "TaskBoardModel", "Tidemark", "TidemarkModel", "TidemarkHub", "TidemarkChat",
-                "TidemarkRepairShop",
-                "TidemarkTestKit",
-            ],
-            path: "Tests/TestKitTests"),
+                "TidemarkRepairShop", "TidemarkTestKit",
+            ], path: "Tests/TestKitTests"),
         .testTarget(
             name: "GuideTests",
             dependencies: [
@@ -498,7 +490,7 @@ for target in package.targets {
 // The privacy manifests that the App Store reads. Elsewhere they would only bring a bundle, and code that looks for it.
 for target in package.targets where ["Tidemark", "TidemarkExtension"].contains(target.name) {
     #if canImport(Darwin)
-    target.resources = (target.resources ?? []) + [.copy("PrivacyInfo.xcprivacy")]
+    target.resources = [.copy("PrivacyInfo.xcprivacy")]
     #else
     target.exclude.append("PrivacyInfo.xcprivacy")
     #endif

@@ -16,6 +16,8 @@ source "$top/deploy/lib/postgres.sh"
 source "$top/deploy/lib/apple.sh"
 # shellcheck source=deploy/lib/floor.sh
 source "$top/deploy/lib/floor.sh"
+# shellcheck source=deploy/lib/app-packages.sh
+source "$top/deploy/lib/app-packages.sh"
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
     usage "${BASH_SOURCE[0]}"
@@ -98,6 +100,7 @@ build
 check_without_postgres
 check_apple_branches
 check_floor
+check_app_packages
 start_postgres tidemark_test
 TIDEMARK_TEST_POSTGRES=$(postgres_connection tidemark_test)
 export TIDEMARK_TEST_POSTGRES

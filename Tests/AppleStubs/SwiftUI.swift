@@ -57,6 +57,12 @@ public protocol ViewModifier {
 
 public struct ModifierContent<Modifier: ViewModifier>: PrimitiveView {}
 
+@MainActor @preconcurrency
+public protocol PreviewProvider {
+    associatedtype Previews: View
+    @ViewBuilder @MainActor @preconcurrency static var previews: Previews { get }
+}
+
 // MARK: Apps
 
 @MainActor @preconcurrency

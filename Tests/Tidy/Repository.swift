@@ -33,9 +33,9 @@ enum Repository {
             let path = folder.isEmpty ? name : "\(folder)/\(name)"
             let absolute = root.appending(path: path).path
             var isFolder: ObjCBool = false
-            guard !isSkipped(name), FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder) else {
-                return []
-            }
+            guard !isSkipped(name), !isLink(absolute),
+                FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder)
+            else { return [] }
             if isFolder.boolValue {
                 return load(path)
             }
@@ -47,6 +47,12 @@ enum Repository {
                 SourceFile(path: path, isExecutable: FileManager.default.isExecutableFile(atPath: absolute), text: text)
             ]
         }
+    }
+
+    /// A link leads to files that are read under their own paths.
+    private static func isLink(_ path: String) -> Bool {
+        // What is no link has no destination.
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
     }
 
     private static func isSkipped(_ name: String) -> Bool {

@@ -28,15 +28,10 @@ import Tidemark
         .onChange(of: phase) { phase in if phase == .active { tasks?.store.resume() } else { tasks?.store.pause() } }
     }
 
-    /// The schema is the file that the server was started with, among the app's resources. With a newer version of it the
-    /// store brings the device's file up to date when it opens.
+    /// With a newer version of the schema the store brings the device's file up to date when it opens.
     private static func open(_ sign: SignIn) async throws -> TaskBoard {
-        guard let file = Bundle.main.url(forResource: "board.schema", withExtension: "json") else {
-            throw CocoaError(.fileNoSuchFile)
-        }
-        let schema = try Schema(json: Array(try Data(contentsOf: file)))
         let folder = URL.applicationSupportDirectory.appending(path: "boards")
-        let tasks = try await TaskBoard.open(account: UserID(sign.user), at: folder, schema: schema)
+        let tasks = try await TaskBoard.open(account: UserID(sign.user), at: folder, schema: try BoardSchema.read())
         try tasks.store.connect(to: sign.server, transport: URLSessionTransport()) { sign.token }
         return tasks
     }
