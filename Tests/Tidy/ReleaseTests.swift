@@ -13,7 +13,7 @@ import Testing
 
     /// Text before the number, in each file that names a release of ours.
     private static let mentions: KeyValuePairs<String, String> = [
-        "ClientSDK/SDK/Tidemark.docc/Adding.md": "git.example.com/you/tidemark\", from: \"",
+        "ClientSDK/SDK/Tidemark.docc/Adding.md": "from: \"",
         "deploy/CHANGELOG.md": "\n## ",
         "deploy/Dockerfile": "org.opencontainers.image.version=\"",
         "deploy/README.md": "tidemark_",

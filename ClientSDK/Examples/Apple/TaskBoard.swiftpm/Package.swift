@@ -5,7 +5,7 @@ import PackageDescription
 // An app for Xcode: open the folder. `Sources` leads to the folders beside it.
 let package = Package(
     name: "TaskBoard",
-    platforms: [.iOS("17.0")],
+    platforms: [.iOS("16.0")],
     products: [
         .iOSApplication(
             name: "TaskBoard", targets: ["TaskBoard"], bundleIdentifier: "com.example.taskboard",
