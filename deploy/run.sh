@@ -21,7 +21,7 @@ fi
 
 cd "$top"
 require_swift
-ensure_build_packages "${TRAITS-PostgreSQL}"
+ensure_build_packages
 options=(-c release)
 [[ -z ${TRAITS-} ]] || options+=(--traits "$TRAITS")
 

@@ -5,7 +5,6 @@
 
 // MARK: Types of another width or shape
 
-public typealias off_t = Int64
 public typealias sa_family_t = UInt8
 public typealias nfds_t = UInt32
 public typealias suseconds_t = Int32
@@ -74,8 +73,6 @@ public let EAGAIN: Int32 = 35
 
 @discardableResult
 public func poll(_ watched: UnsafeMutablePointer<pollfd>, _ count: nfds_t, _ milliseconds: Int32) -> Int32 { 0 }
-public func lseek(_ descriptor: Int32, _ offset: off_t, _ from: Int32) -> off_t { 0 }
-public func ftruncate(_ descriptor: Int32, _ length: off_t) -> Int32 { 0 }
 public func getrusage(_ who: Int32, _ usage: UnsafeMutablePointer<rusage>) -> Int32 { 0 }
 public func getrlimit(_ which: Int32, _ limit: UnsafeMutablePointer<rlimit>) -> Int32 { 0 }
 public func setrlimit(_ which: Int32, _ limit: UnsafePointer<rlimit>) -> Int32 { 0 }

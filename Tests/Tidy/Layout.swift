@@ -65,13 +65,9 @@ enum Layout {
             may: pureServer + [
                 "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations", "TidemarkTelemetry",
             ]),
-        Direction(
-            "Server/Assembly/",
-            may: pureServer + [
-                "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations",
-                "TidemarkTelemetry",
-                "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres", "TidemarkChatSchema",
-            ]),
+        // Empty in a program without PostgreSQL.
+        Direction("Server/Assembly/Postgres/", may: assembled + ["TidemarkPostgresStore", "TidemarkPostgres"]),
+        Direction("Server/Assembly/", may: assembled),
         Direction("Server/CommandLine/", may: shared + ["CSQLite", "TidemarkIdentity", "TidemarkAssembly"]),
         // Nothing of the SDK.
         Direction(
@@ -96,6 +92,12 @@ enum Layout {
     private static let shared = ["TidemarkModel", "TidemarkWire"]
     private static let pureServer =
         shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkHub"]
+    private static let assembled =
+        pureServer + [
+            "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations",
+            "TidemarkTelemetry",
+            "TidemarkEmbeddedStore", "TidemarkChatSchema",
+        ]
     private static let client = [
         "Tidemark", "TidemarkExtension", "TidemarkNIOTransport", "TidemarkChat", "TidemarkChatSchema",
         "TidemarkRepairShop", "TidemarkTestKit",

@@ -24,7 +24,6 @@ apple_targets=(
     "Tests/SDKTests SDKTests"
     "Tests/ServerTests ServerTests"
     "Tests/StoreContract StoreContractTests"
-    "Tests/EndToEnd EndToEndTests"
 )
 
 # Stubs that others import, in this order; the rest needs none.

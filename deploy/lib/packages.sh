@@ -7,7 +7,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/say.sh"
 
 SWIFT_MAJOR_MIN=6
 SWIFT_MINOR_MIN=2
-BUILD_PACKAGES=(libpq-dev libsqlite3-dev)
 
 as_root() {
     if [[ $(id -u) -eq 0 ]]; then
@@ -37,41 +36,47 @@ ensure_packages() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
-# ensure_build_packages [TRAITS]: the C libraries that the server and the SDK link. With traits of which PostgreSQL is none, libpq
-# is not needed.
+# builds_postgres: whether the package is built with PostgreSQL; with TRAITS of which that is none, it needs no libpq.
+builds_postgres() { [[ ${TRAITS-PostgreSQL} == *PostgreSQL* ]]; }
+
+# ensure_build_packages: the C libraries that the server and the SDK link.
 ensure_build_packages() {
-    local traits=${1-PostgreSQL} libraries=(libpq sqlite3)
+    local packages=(libsqlite3-dev) libraries=(sqlite3)
+    if builds_postgres; then
+        packages+=(libpq-dev)
+        libraries+=(libpq)
+    fi
     if [[ $(uname -s) == Darwin ]]; then
-        require_mac_libraries "$traits"
+        require_mac_libraries
         return 0
     fi
     if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
-        ensure_packages "${BUILD_PACKAGES[@]}"
+        ensure_packages "${packages[@]}"
         return 0
     fi
     if command -v pkg-config >/dev/null && pkg-config --exists "${libraries[@]}"; then
         return 0
     fi
-    refuse "this system has no apt. Install the development files of libpq and of SQLite 3" \
+    refuse "this system has no apt. Install the development files of ${libraries[*]}" \
         "(Fedora: 'dnf install libpq-devel sqlite-devel'; Arch: 'pacman -S postgresql-libs sqlite')" \
         "and pkg-config, then run this again"
 }
 
-# require_mac_libraries TRAITS: on a Mac, where nothing is installed for the user: names all that is missing, and how to get it.
+# require_mac_libraries: on a Mac, where nothing is installed for the user: names all that is missing, and how to get it.
 # SQLite is macOS's own.
 require_mac_libraries() {
     local prefix folder
-    [[ $1 == *PostgreSQL* ]] || return 0
+    builds_postgres || return 0
     command -v brew >/dev/null \
         || refuse "libpq comes by Homebrew, which is not here: install it from https://brew.sh, then 'brew install pkgconf libpq'." \
             "Or build without PostgreSQL: TRAITS=Server deploy/run.sh"
     prefix=$(brew --prefix)
     # Homebrew keeps libpq, and the libraries that it names, apart from what it puts on the search path.
     for folder in "$prefix"/opt/libpq/lib/pkgconfig "$prefix"/opt/openssl@*/lib/pkgconfig; do
-        [[ -d $folder ]] && PKG_CONFIG_PATH="$folder${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
+        if [[ -d $folder ]]; then PKG_CONFIG_PATH="$folder${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"; fi
     done
     export PKG_CONFIG_PATH="${PKG_CONFIG_PATH:-}"
-    command -v pkg-config >/dev/null && pkg-config --cflags libpq >/dev/null 2>&1 \
+    pkg-config --cflags libpq >/dev/null 2>&1 \
         || refuse "libpq is not found. Install it with 'brew install pkgconf libpq'." \
             "Or build without PostgreSQL: TRAITS=Server deploy/run.sh"
 }

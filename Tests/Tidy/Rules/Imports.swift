@@ -77,6 +77,7 @@ let directions = Rule(name: "directions") { file in
         #expect(found("Server/Attic/A.swift", "Logging"))
         #expect(!found("Server/Sequencer/A.swift", "TidemarkStore"))
         #expect(found("Server/Daemon/A.swift", "Tidemark"))
-        #expect(!found("Server/Assembly/A.swift", "TidemarkPostgresStore"))
+        #expect(!found("Server/Assembly/Postgres/A.swift", "TidemarkPostgresStore"))
+        #expect(found("Server/Assembly/A.swift", "TidemarkPostgresStore"))
     }
 }

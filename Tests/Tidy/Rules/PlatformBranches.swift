@@ -1,5 +1,9 @@
 import Testing
 
+/// The folders whose files are compiled with a trait or without it, and the traits. Each side has a check: the build, and
+/// `check_without_postgres` of deploy/lib/apple.sh.
+private let traitFolders = ["Server/Assembly/Postgres/": ["PostgreSQL", "!PostgreSQL"]]
+
 /// Conditional compilation has one form, so that every branch is compiled somewhere in `deploy/test.sh`: whether a module
 /// of Apple's can be imported. The build on Linux compiles one side, and the check against the stubs the other.
 func platformBranches(stubs: Set<String>, checkedFolders: [String]) -> Rule {
@@ -9,6 +13,11 @@ func platformBranches(stubs: Set<String>, checkedFolders: [String]) -> Rule {
         return file.code.enumerated().compactMap { number, line in
             let words = line.trimmed
             guard words.hasPrefix("#if") || words.hasPrefix("#elseif") else { return nil }
+            if traitFolders.contains(where: { folder, traits in
+                file.path.hasPrefix(folder) && traits.contains { words == "#if \($0)" }
+            }) {
+                return nil
+            }
             guard let module = testedModule(words) else {
                 return file.finding(number, "no check compiles this branch; write '#if canImport(MODULE)'")
             }
@@ -59,7 +68,7 @@ extension String {
             .map { String($0.path.split(separator: "/").last?.dropLast(".swift".count) ?? "") })
 
     /// The folders of `apple_targets`: lines of the form `"FOLDER… MODULE"`.
-    private static var checkedFolders: [String] {
+    static var checkedFolders: [String] {
         let script = Repository.files.first { $0.path == "deploy/lib/apple.sh" }
         let list = script?.lines.drop { $0 != "apple_targets=(" }.dropFirst().prefix { $0 != ")" } ?? []
         return list.flatMap { line in
@@ -81,11 +90,13 @@ extension String {
 
     @Test func `every folder that is checked has something to check, and every stub a use`() {
         let platform = Self.stubs.subtracting(["Foundation"])
+        let different = PortabilityTests.library?.different ?? []
         let checked = Repository.swiftFiles.filter { file in
             file.lies(in: Self.checkedFolders)
                 && file.code.contains { line in
                     line.trimmed.hasPrefix("#if ")
                         || importedModule(line).map { platform.contains(String($0)) } ?? false
+                        || CLibrary.name(of: different, usedIn: line) != nil
                 }
         }
         for folder in Self.checkedFolders {
@@ -93,7 +104,9 @@ extension String {
         }
         for stub in Self.stubs {
             let imports = checked.flatMap { $0.code.compactMap(importedModule) }
-            #expect(imports.contains { $0 == stub }, "remove Tests/AppleStubs/\(stub).swift")
+            let branches = checked.flatMap { $0.code.compactMap { testedModule($0.trimmed) } }
+            #expect(
+                imports.contains { $0 == stub } || branches.contains(stub), "remove Tests/AppleStubs/\(stub).swift")
         }
     }
 
@@ -112,5 +125,9 @@ extension String {
             """
         #expect(rule.check(SourceFile(path: "ClientSDK/SDK/A.swift", text: code)).map(\.line) == [2, 6, 7, 8])
         #expect(rule.check(SourceFile(path: "ClientSDK/Chat/A.swift", text: "#if canImport(Network)")).count == 1)
+        for folder in ["Server/Assembly/Postgres/", "Server/Assembly/"] {
+            let trait = SourceFile(path: "\(folder)A.swift", text: "#if !PostgreSQL\n#if Server")
+            #expect(rule.check(trait).count == (folder == "Server/Assembly/" ? 2 : 1))
+        }
     }
 }
