@@ -161,7 +161,7 @@ let package = Package(
             dependencies: [
                 "TidemarkLock", "CPostgres", .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
-            ], path: "Server/Postgres"),
+            ], path: "Server/Postgres", exclude: ["WAITING.md"]),
         .systemLibrary(
             name: "CPostgres", path: "Server/CPostgres", pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
