@@ -8,9 +8,14 @@ import TidemarkModel
 @testable import Tidemark
 
 @Suite struct WritingPlaceTests {
-    @concurrent private func threads(_ database: LocalDatabase) async throws -> (caller: pthread_t, writer: pthread_t) {
-        let caller = pthread_self()
-        return (caller, try await database.change { _ in pthread_self() })
+    /// The thread that calls it.
+    private static func thread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
+
+    @concurrent private func threads(
+        _ database: LocalDatabase
+    ) async throws -> (caller: ObjectIdentifier, writer: ObjectIdentifier) {
+        let caller = Self.thread()
+        return (caller, try await database.change { _ in Self.thread() })
     }
 
     @Test func `a task that writes alone does so where it is`() async throws {
