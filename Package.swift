@@ -49,7 +49,7 @@ let package = Package(
     ],
     targets: [
         // Shared: the nouns, and the conversation.
-        .target(name: "TidemarkLock", path: "Shared/Lock"),
+        .target(name: "TidemarkLock", path: "Shared/Lock", exclude: ["LOCK.md"]),
         .target(name: "TidemarkModel", path: "Shared/Model", exclude: ["Merge/RESTORING.md"]),
         .target(name: "TidemarkWire", dependencies: ["TidemarkModel"], path: "Shared/Wire"),
         .target(
