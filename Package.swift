@@ -220,7 +220,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ], path: "ClientSDK/SDK",
             exclude: [
-                "Apply/REWIND.md", "Comparing/COMPARING.md", "Joins/JOINS.md", "LocalStore/DURABLE.md",
+                "Apply/REWIND.md", "Comparing/COMPARING.md", "Flight/FLIGHT.md", "Joins/JOINS.md",
+                "LocalStore/DURABLE.md",
                 "Observation/PULL.md", "Outbox/ACCESS.md", "Repositories/KEYPATHS.md", "Search/MERGING.md",
                 "Sharing/SPOOL.md",
             ]),
@@ -403,12 +404,17 @@ let package = Package(
             dependencies: [
                 "Tidemark", "TidemarkNIOTransport", .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/StormWriter"),
+        // A device with faults that the suite has recorded.
+        .executableTarget(
+            name: "FlightWriter",
+            dependencies: ["Tidemark", "TidemarkTestKit", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/FlightWriter"),
         // An app's extension that the suite kills.
         .executableTarget(name: "SpoolWriter", dependencies: ["TidemarkExtension"], path: "Tests/SpoolWriter"),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TidemarkLock", "StormWriter", "SpoolWriter", "ChatExample", "RepairShopExample",
+                "TidemarkLock", "StormWriter", "SpoolWriter", "FlightWriter", "ChatExample", "RepairShopExample",
                 "Tidemark", "TidemarkExtension", "TidemarkModel", "TidemarkWire", "TidemarkChat",
                 "TidemarkNIOTransport", "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkDaemon",
                 "TidemarkTerminal",

@@ -44,6 +44,12 @@ public struct Faults: Sendable {
     /// Makes the client's clock differ from the kit's by this much, ahead when positive.
     public func clockSkew(_ client: TestClient, by skew: Duration) { client.set(skew: skew) }
 
+    /// Has the server refuse the client's token whenever it connects, as after its secret was changed, until it is taken back with
+    /// `false`. A connection that is open stays.
+    public func refuseToken(of client: TestClient, _ isRefused: Bool = true) {
+        kit.loopback.set(client.number, isTokenRefused: isRefused)
+    }
+
     /// Lets no commit of the client's database succeed until it is taken back with `false`. Reading goes on.
     public func diskFull(_ client: TestClient, _ isFull: Bool = true) { client.set(isDiskFull: isFull) }
 

@@ -166,7 +166,9 @@ public final class TestClient: Sendable {
 
     /// Why the kit is not at rest because of this client; `nil` when it is.
     var unrest: String? {
-        guard isRunning, isOnline, !disk.isFull, !store.isPaused else { return nil }
+        guard isRunning, isOnline, !disk.isFull, !store.isPaused, !kit.loopback.isTokenRefused(number) else {
+            return nil
+        }
         switch store.phase {
         case .refused, .stopped: return nil
         case .connecting, .catchingUp, .waiting, .offline: return "\(account) #\(number) is \(store.phase)"

@@ -2,6 +2,8 @@ import Foundation
 import Testing
 import TidemarkModel
 
+@testable import Tidemark
+
 /// Whole systems in virtual time. `SEED=n` replays one seed, `ROUNDS=n` runs as many from `FIRST`, or 121; `DAYS=n` looks for false
 /// alarms in so many days of devices, from `FIRST` on, or 1; `LINES=n` prints so many lines of what led to a failure.
 @Suite struct SimulationTests {
@@ -106,6 +108,20 @@ import TidemarkModel
         #expect(sum(\.heard) > 200)
     }
 
+    @Test(arguments: [11, 12, 71, 95] as [UInt64]) func `what each device did is recorded, and is taken again`(
+        _ seed: UInt64
+    ) throws {
+        let world = try course(of: seed)
+        for device in world.devices {
+            let recording = try Recording(lines: device.recorder.lines())
+            let replay = FlightReplay(recording)
+            #expect(replay.isSame, "d\(device.number): \(replay.steps.compactMap(\.difference)) \(replay.marks)")
+            #expect(replay.steps.count > 50 && recording.torn == 0)
+            let broken = FlightJudge(replay).findings.filter { $0.kind == .invariant || $0.isStanding }
+            #expect(broken == [], "d\(device.number)")
+        }
+    }
+
     private func course(of seed: UInt64) throws -> World {
         let world = try World(seed: seed, schemas: schemas, shelf: shelf)
         try run(world)
@@ -132,6 +148,7 @@ import TidemarkModel
             \(violation.message)
             \(lines)
             replay with: SEED=\(seed) swift test --filter Simulation
+            what a device did: tide replay --explain \(world.writeRecordings())
             """)
     }
 }

@@ -33,12 +33,13 @@ extension SyncStore {
         return try await database.read { db in try RecordStoryReader(db: db).read(key) }
     }
 
-    /// The diagnostics and digests of all that is held, as JSON with sorted keys and ISO dates, to be attached to a report.
-    /// Whoever runs the server can hold it against what is stored there (`tidemark verify --device`). No field values are in
-    /// it. Reads and hashes the whole copy: a second or so for each 100,000 records.
+    /// The diagnostics, the recording, and digests of all that is held, as JSON with sorted keys and ISO dates, to be attached
+    /// to a report. Whoever runs the server can hold it against what is stored there (`tidemark verify --device`), and `tide
+    /// replay` takes the recorded course again. No field values are in it, unless ``FlightRecording/keepsValues`` was set. Reads and hashes the whole copy: a second or so for each 100,000 records.
     public func exportReport() async throws -> Data {
         var diagnostics = try await diagnostics()
         diagnostics.copy = try await database.read { [database] db in try database.copyState(db) }
+        diagnostics.recording = recorder.lines()
         return try Diagnostics.encoder.encode(diagnostics)
     }
 }

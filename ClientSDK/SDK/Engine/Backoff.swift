@@ -39,3 +39,10 @@ struct Backoff: Sendable {
         return length / 2 + Int64(word % UInt64(max(length, 0) / 2 + 1))
     }
 }
+
+extension Backoff: RecordedMembers {
+    mutating func members(_ all: inout MachineMembers) {
+        all.member("waited", &waited)
+        all.member("state", &state)
+    }
+}

@@ -79,3 +79,11 @@ extension SyncMachine {
         }
     }
 }
+
+extension CollectionRounds: RecordedMembers {
+    mutating func members(_ all: inout MachineMembers) {
+        all.member("asked", &asked)
+        all.member("looks", &looks)
+        all.member("filled", &filled)
+    }
+}

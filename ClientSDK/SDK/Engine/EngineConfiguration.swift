@@ -18,6 +18,8 @@ package struct EngineConfiguration: Sendable {
     package var newClient: @Sendable () -> ClientID
     /// Name and version of the app, for the server's log and the history of values.
     package var app: String?
+    /// Records what the engine does; `nil` for nothing.
+    package var recorder: FlightRecorder?
     /// Seed of the jitter between attempts.
     package var seed: UInt64
     /// False for an engine that waits for `want(true)`.

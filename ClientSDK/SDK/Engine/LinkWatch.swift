@@ -111,3 +111,15 @@ struct LinkWatch: Sendable {
     /// What the slowest network needs for what was sent.
     private var upload: Int64 { Int64(bytesOwed) / timing.bytesPerMillisecondMin }
 }
+
+extension LinkWatch: RecordedMembers {
+    mutating func members(_ all: inout MachineMembers) {
+        all.member("quietMax", &quietMax)
+        all.member("heardAt", &heardAt)
+        all.member("probedAt", &probedAt)
+        all.member("owingSince", &owingSince)
+        all.member("bytesOwed", &bytesOwed)
+        all.member("silentEnds", &silentEnds)
+        silentEnds = min(max(0, silentEnds), timing.silentEndsMax)
+    }
+}

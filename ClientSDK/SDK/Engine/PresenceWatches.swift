@@ -57,3 +57,13 @@ struct PresenceWatches: Sendable {
         return group
     }
 }
+
+extension PresenceWatches: RecordedMembers {
+    mutating func members(_ all: inout MachineMembers) {
+        all.member("wanted", &wanted)
+        all.member("queue", &queue)
+        all.member("open", &open)
+        all.member("paceUntil", &paceUntil)
+        all.member("retryAt", &retryAt)
+    }
+}

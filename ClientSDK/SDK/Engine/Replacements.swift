@@ -27,3 +27,11 @@ struct Replacements: Sendable {
         return true
     }
 }
+
+extension Replacements: RecordedMembers {
+    mutating func members(_ all: inout MachineMembers) {
+        all.member("count", &count)
+        all.member("since", &since)
+        all.member("connection", &connection)
+    }
+}

@@ -64,6 +64,7 @@ package final class SyncEngine: Sendable {
     package func run() async {
         var machine = SyncMachine(timing: configuration.timing, seed: configuration.seed)
         machine.app = configuration.app
+        configuration.recorder?.began(machine, now: uptime.now)
         let events = AsyncChannel<Incoming>()
         let link = Link()
         await withChildTasks { children in
@@ -84,7 +85,9 @@ package final class SyncEngine: Sendable {
                 }
                 var pending = [event]
                 while !pending.isEmpty {
-                    let effects = machine.on(pending.removeFirst(), now: uptime.now)
+                    let (event, now) = (pending.removeFirst(), uptime.now)
+                    let effects = machine.on(event, now: now)
+                    configuration.recorder?.note(event, now: now, effects, machine)
                     carrying: for effect in effects {
                         let answer = await execute(effect, events: events, link: link, alarm: &alarm, in: &children)
                         guard let answer else { continue }

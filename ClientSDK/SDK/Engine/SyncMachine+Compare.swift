@@ -92,3 +92,15 @@ extension SyncMachine {
         return true
     }
 }
+
+extension CompareLane: RecordedMembers {
+    mutating func members(_ all: inout MachineMembers) {
+        all.member("isAnswered", &isAnswered)
+        all.member("isAsked", &isAsked)
+        all.member("isBehind", &isBehind)
+        all.member("untold", &untold)
+        all.member("isLoading", &isLoading)
+        all.member("request", &request)
+        all.member("due", &due)
+    }
+}

@@ -78,3 +78,12 @@ struct Releases: Sendable {
         min(timing.backoffMax << Int64(min(max(0, count - 1 + tries), 16)), timing.releaseMax)
     }
 }
+
+extension Releases: RecordedMembers {
+    mutating func members(_ all: inout MachineMembers) {
+        all.member("count", &count)
+        all.member("tries", &tries)
+        all.member("last", &last)
+        all.member("due", &due)
+    }
+}

@@ -46,18 +46,18 @@ package struct SyncMachine: Sendable {
     /// answers of the server.
     var strikes: (number: Int64, count: Int, answers: Int) = (0, 0, 0)
     var releases = Releases()
-    private var replaced = Replacements()
+    var replaced = Replacements()
     /// This connection began with digests in the place of a list of scopes.
-    private var sentDigests = false
+    var sentDigests = false
     /// The server was sent digests and did not say a word on them: it is an older one, which takes lists alone.
-    private var listsScopes = false
+    var listsScopes = false
     /// Connections in a row that ended because the copy refused what came.
-    private var refusals: Int64 = 0
+    var refusals: Int64 = 0
     /// Refusals since something was settled that name a number below what was settled.
     var gaps = 0
     /// What the app is to know of the pause, and what it was told.
     var pushPause: PushPause?
-    private var toldPause: PushPause?
+    var toldPause: PushPause?
     var isLoadingPush = false
     var isLoadingPages = false
     /// Messages are taken that came together, and whether there is to be a look for pages after the last.
@@ -68,7 +68,7 @@ package struct SyncMachine: Sendable {
     /// The server's database went back in this machine's life: what comes from there may let something be sent again.
     var hasGoneBack = false
     /// Writes to the database that are not answered. Nothing that rests on them is told before.
-    private var unanswered = 0
+    var unanswered = 0
     /// When the database was last looked into for what nobody told of.
     var lookedAt: Milliseconds = 0
 
@@ -107,7 +107,7 @@ package struct SyncMachine: Sendable {
     var watch: LinkWatch
     /// The last step forward of what a round waits for.
     var progressedAt: Milliseconds = 0
-    private(set) var phase = SyncPhase.stopped
+    var phase = SyncPhase.stopped
     /// Name and version of the app, for `hello`.
     package var app: String?
 

@@ -106,6 +106,7 @@ extension SyncStore {
                 syncing.update { $0.lastSync = Date(timeIntervalSince1970: Double(time) / 1_000) }
             })
         configuration.app = environment.app
+        configuration.recorder = recorder
         // Who gives it its place says whether the store is paused.
         configuration.startsConnected = false
         configuration.clock = environment.clock

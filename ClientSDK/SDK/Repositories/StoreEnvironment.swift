@@ -9,6 +9,8 @@ public struct StoreEnvironment: Sendable {
     public var random: @Sendable () -> (UInt64, UInt64)
     /// Name and version of the app, as in `Shop 3.4.1`: said to the server, and shown where a value was overwritten.
     public var app: String?
+    /// What is recorded of the synchronisation, for `exportReport()` and `tide replay`.
+    public var recording = FlightRecording()
     /// Measures the engine's deadlines, and sleeps until they come.
     package var clock: any Clock<Duration> = ContinuousClock()
     /// The way to the network as the system sees it, now and after each change.

@@ -19,6 +19,8 @@ public final class SyncStore: Sendable {
     let syncing = SyncControl()
     let listeners = EphemeralListeners()
     package let journal: SyncJournal
+    /// The recording of what its engines do.
+    package let recorder: FlightRecorder
     let presence = PresenceBoard()
     let couriers = CurrentCourier()
     /// `nil` without extensions.
@@ -37,6 +39,8 @@ public final class SyncStore: Sendable {
         self.environment = environment
         uptime = Uptime(environment.clock)
         journal = SyncJournal(logger: logger)
+        recorder = FlightRecorder(
+            of: database.path, environment.recording, app: environment.app, date: environment.now)
         database.undecodable.onNew { [journal] record in
             journal.note(
                 .undecodable(

@@ -12,13 +12,16 @@ struct TideCommand: AsyncParsableCommand {
               tide chat --dev --user ann --conversation bob
                                             talk to Bob, over 'tidemark serve --dev'
               tide inspect ann.sqlite       what a device has, awaits, and why
+              tide replay report.json       what happened on a device, once more
               tide demo                     real chat, eight devices, crashes
               tide bench writes --json      figures of this machine
 
             Exit status: 0 done, 1 failed, 64 wrong usage.
             """,
         version: ProgramVersion.text(of: "tide"),
-        subcommands: [ChatCommand.self, InspectCommand.self, DemoCommand.self, BenchCommand.self])
+        subcommands: [
+            ChatCommand.self, InspectCommand.self, ReplayCommand.self, DemoCommand.self, BenchCommand.self,
+        ])
 
     static func main() async {
         leaveSQLiteMemoryUncounted()

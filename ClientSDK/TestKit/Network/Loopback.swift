@@ -11,6 +11,8 @@ final class Loopback: Sendable {
         let user: UserID
         var isOnline = true
         var faults = ArmedFaults()
+        /// The server does not take its tokens.
+        var isTokenRefused = false
         /// Replaces messages; see ``Loopback/rewrite(_:by:)``.
         var rewrite: Rewrite?
         let kill: @Sendable () -> Void
@@ -71,6 +73,10 @@ final class Loopback: Sendable {
         state.withLock { $0.ports[port]?.isOnline = isOnline }
         if !isOnline { cut(port) }
     }
+
+    func set(_ port: Int, isTokenRefused: Bool) { state.withLock { $0.ports[port]?.isTokenRefused = isTokenRefused } }
+
+    func isTokenRefused(_ port: Int) -> Bool { state.withLock { $0.ports[port]?.isTokenRefused == true } }
 
     func arm(_ fault: ArmedFaults.Fault, times: Int, on port: Int) {
         state.withLock { $0.ports[port]?.faults.arm(fault, times: times) }
@@ -146,6 +152,9 @@ final class Loopback: Sendable {
             return (fault, state.links[line.id]?.hello, state.latency)
         }
         guard latency >= 0 else { return }
+        if bytes.isMessage("hello"), isTokenRefused(line.port) {
+            return refuse(line, 4401, "the token is signed by no known key", after: latency)
+        }
         switch fault {
         case nil: deliver(bytes, on: line, after: latency)
         case .dropAck(.send): cut(line.port)
@@ -153,7 +162,7 @@ final class Loopback: Sendable {
             state.withLock { $0.links[line.id]?.isMute = true }
             deliver(bytes, on: line, after: latency)
             timeline.schedule(after: latency) { self.cut(line.port) }
-        case .answer(let code): refuse(line, code, after: latency)
+        case .answer(let code): refuse(line, code, "the push cannot be served", after: latency)
         case .duplicate:
             deliver(bytes, on: line, after: latency)
             if let hello { repeatPush(bytes, of: hello, from: line.port, after: latency) }
@@ -165,15 +174,15 @@ final class Loopback: Sendable {
         }
     }
 
-    /// Has the server close a connection on which a push has come, without doing anything of it.
-    private func refuse(_ line: Line, _ code: UInt16, after latency: Int64) {
+    /// Has the server close a connection on which a message has come, without doing anything of it.
+    private func refuse(_ line: Line, _ code: UInt16, _ reason: String, after latency: Int64) {
         timeline.schedule(after: latency) {
             let isOpen = self.state.withLock { state in
                 guard state.links.removeValue(forKey: line.id) != nil else { return false }
                 state.server.lost(line.id)
                 return true
             }
-            if isOpen { line.ended(code: code, reason: "the push cannot be served") }
+            if isOpen { line.ended(code: code, reason: reason) }
         }
     }
 

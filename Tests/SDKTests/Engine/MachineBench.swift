@@ -8,6 +8,8 @@ import TidemarkWire
 struct MachineBench {
     var machine: SyncMachine
     var now: Milliseconds = 1_000_000
+    /// Is told of each event, where there is one.
+    var recorder: FlightRecorder?
     /// Ids of the transactions in the outbox; the first has the number 1.
     var outbox: [UInt64] = []
     /// Pages that the copy lacks; one that comes is lacking no more.
@@ -59,7 +61,10 @@ struct MachineBench {
     mutating func on(_ event: SyncEvent) {
         var events = [event]
         while !events.isEmpty {
-            for effect in machine.on(events.removeFirst(), now: now) {
+            let event = events.removeFirst()
+            let effects = machine.on(event, now: now)
+            recorder?.note(event, now: now, effects, machine)
+            for effect in effects {
                 switch effect {
                 case .open: openings.append(now)
                 case .send(let bytes), .sendEphemeral(let bytes):

@@ -8,8 +8,10 @@ extension Device {
     func feed(_ event: SyncEvent) {
         var pending = [event]
         while !pending.isEmpty, var machine {
-            let effects = machine.on(pending.removeFirst(), now: uptime)
+            let event = pending.removeFirst()
+            let effects = machine.on(event, now: uptime)
             self.machine = machine
+            recorder.note(event, now: uptime, effects, machine)
             carrying: for effect in effects {
                 let answer: SyncEvent?
                 do {

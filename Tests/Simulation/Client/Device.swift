@@ -50,6 +50,8 @@ final class Device {
     var signInRandom: SplitMix
     private(set) var isInBackground = false
     var watch: CopyWatch
+    /// What its engine did last, as the product records it.
+    private(set) lazy var recorder = FlightRecorder(of: nil, app: "d\(number)") { [unowned self] in clock }
     /// What was applied, for a replay; kept by readers only.
     var recording: [ServerMessage] = []
 
@@ -107,7 +109,9 @@ final class Device {
             return world.broke(.conservation, "d\(number) does not open its database again: \(error)")
         }
         log("launches")
-        machine = SyncMachine(timing: world.plan.engine, seed: random.next())
+        let machine = SyncMachine(timing: world.plan.engine, seed: random.next())
+        recorder.began(machine, now: uptime)
+        self.machine = machine
         alarm = Alarm()
         feed(.start)
     }

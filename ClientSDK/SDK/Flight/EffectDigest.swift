@@ -1,0 +1,139 @@
+import TidemarkModel
+import TidemarkWire
+
+/// An effect in a recording: its kind, and a hash of what a replay can derive of it.
+///
+/// What holds contents, or a token, is told by its kind and its numbers alone: the replay has neither.
+enum EffectDigest {
+    /// A word for the kind; of a message that is sent, its kind on the wire.
+    static func kind(_ effect: SyncEffect) -> String {
+        switch effect {
+        case .open: "open"
+        case .close: "close"
+        case .send(let bytes): "send." + messageKind(bytes)
+        case .sendEphemeral: "send.eph"
+        case .applyWelcome: "applyWelcome"
+        case .applyChanges: "applyChanges"
+        case .confirm: "confirm"
+        case .applyPage: "applyPage"
+        case .applyPages: "applyPages"
+        case .applyHistory: "applyHistory"
+        case .loadHistory: "loadHistory"
+        case .historyEnded: "historyEnded"
+        case .loadComparison: "loadComparison"
+        case .applyComparison: "applyComparison"
+        case .dropComparison: "dropComparison"
+        case .loadPush: "loadPush"
+        case .loadPages: "loadPages"
+        case .fork: "fork"
+        case .withhold: "withhold"
+        case .releaseWithheld: "releaseWithheld"
+        case .refreshToken: "refreshToken"
+        case .wake: "wake"
+        case .heard: "heard"
+        case .status: "status"
+        case .pushPaused: "pushPaused"
+        case .roundEnded: "roundEnded"
+        case .collectionRoundEnded: "collectionRoundEnded"
+        }
+    }
+
+    static func mix(_ effect: SyncEffect, into hash: inout RecordedHash) {
+        switch effect {
+        case .open, .releaseWithheld, .refreshToken, .sendEphemeral: break
+        case .close(let code): hash.mix(Int64(code.rawValue))
+        case .send(let bytes): mix(sent: bytes, &hash)
+        case .applyWelcome(let welcome): hash.mix(welcome.settledThrough)
+        case .applyChanges(let frames):
+            for frame in frames {
+                hash.mix(frame.time)
+                hash.mix(frame.settled?.through ?? -1)
+            }
+        case .applyPage(let answer, _): hash.mix(answer.id)
+        case .applyPages(let pages): for (answer, _) in pages { hash.mix(answer.id) }
+        case .applyHistory(let answer): hash.mix(answer.id)
+        case .applyComparison(let answer, _): hash.mix(answer.id)
+        case .dropComparison(let request): hash.mix(request.id)
+        case .confirm(let settled): hash.mix(settled)
+        case .loadHistory(let key), .historyEnded(let key): hash.mix(key.description)
+        case .loadComparison(let isAsked): hash.mix(isAsked ? 1 : 0)
+        case .loadPush(let after, let limits):
+            hash.mix(after)
+            hash.mix(Int64(limits.pushTransactionsMax))
+        case .loadPages(let count, let first):
+            hash.mix(Int64(count))
+            hash.mix(first ?? "")
+        case .fork(let isCopy): hash.mix(isCopy ? 1 : 0)
+        case .withhold(let number, _, let isAnswered):
+            hash.mix(number)
+            hash.mix(isAnswered ? 1 : 0)
+        case .wake(let time): hash.mix(time)
+        case .heard(let message):
+            hash.mix(message.scope.text)
+            hash.mix(message.kind)
+        case .status(let phase): mix(phase, &hash)
+        case .pushPaused(let pause):
+            hash.mix(pause?.reason.rawValue ?? "")
+            hash.mix(pause?.until ?? 0)
+        case .roundEnded(let round): hash.mix(round)
+        case .collectionRoundEnded(let collection, let round):
+            hash.mix(collection)
+            hash.mix(round)
+        }
+    }
+
+    /// The words of a failure are left out: those of a message that cannot be read are not recorded.
+    private static func mix(_ phase: SyncPhase, _ hash: inout RecordedHash) {
+        switch phase {
+        case .stopped: hash.mix("stopped")
+        case .connecting: hash.mix("connecting")
+        case .catchingUp: hash.mix("catchingUp")
+        case .live: hash.mix("live")
+        case .waiting(let until, let reason), .offline(let until, let reason):
+            hash.mix(until)
+            hash.mix(reason.code.rawValue)
+        case .refused(let reason): hash.mix(reason.code.rawValue)
+        }
+    }
+
+    /// Requests and acknowledgements are compared whole; a push by the numbers that it begins with.
+    private static func mix(sent bytes: [UInt8], _ hash: inout RecordedHash) {
+        switch messageKind(bytes) {
+        case "ack", "page", "history", "compare": hash.mix(bytes)
+        case "push":
+            // `{"t":"push","first":12,"acked":10,"m":…`: as far as the second comma behind the kind.
+            var commas = 0
+            for byte in bytes {
+                if byte == UInt8(ascii: ",") { commas += 1 }
+                guard commas < 3 else { return }
+                hash.mix(byte: byte)
+            }
+        default: break
+        }
+    }
+
+    /// The kind that a message of our own begins with: `{"t":"push"`.
+    static func messageKind(_ bytes: [UInt8]) -> String {
+        let start = 6
+        guard bytes.count > start, let end = bytes[start...].firstIndex(of: UInt8(ascii: "\"")) else { return "" }
+        return String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+
+    /// Effects as they are recorded: `kind:hash`, with `*count` where several of a kind come one after the other.
+    static func words(_ effects: [SyncEffect]) -> [String] {
+        var words: [String] = []
+        var index = 0
+        while index < effects.count {
+            let kind = kind(effects[index])
+            var (hash, count) = (RecordedHash(), 0)
+            while index < effects.count, count == 0 || Self.kind(effects[index]) == kind {
+                mix(effects[index], into: &hash)
+                count += 1
+                index += 1
+            }
+            let times = count > 1 ? "*\(count)" : ""
+            words.append("\(kind)\(times):\(RecordedHash.digits(UInt64(hash.short), 4))")
+        }
+        return words
+    }
+}

@@ -1,0 +1,237 @@
+import TidemarkModel
+import TidemarkWire
+
+/// A message of the server in a recording: decodable, with what the machine goes by, and without contents.
+///
+/// It is never longer than what came, so that a replay fills it up with white space to as many bytes.
+struct RecordedMessage: Sendable {
+    /// Outcomes that are recorded of a frame, beside those that are refusals.
+    static let outcomesMax = 16
+    /// Marks of a comparison that are recorded.
+    static let marksMax = 8
+    /// Bytes of a message that a replay makes, whatever a file says.
+    static let bytesMax = 16 << 20
+
+    /// The message without contents.
+    private(set) var writer = JSONWriter(capacity: 320)
+    /// Rows, entries, or scopes that are left out.
+    private(set) var left = 0
+    private var isFirst = true
+
+    /// - Throws: for what is no message of a known kind.
+    init(_ bytes: [UInt8]) throws {
+        let kind = try JSONReader.peek(bytes) { try $0.firstMember("t") }
+        // A server of this version begins with the kind.
+        guard let kind else {
+            self = try RecordedMessage(ServerMessage.decode(bytes).encode())
+            return
+        }
+        writer.literal("{\"t\":")
+        writer.string(kind)
+        isFirst = false
+        try JSONReader.read(bytes) { reader in
+            try reader.object { reader, key in try member(key, of: kind, &reader) }
+        }
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    /// What is kept as it came, by kind; of all else only what `member` says.
+    private static func keeps(_ kind: String, _ key: String) -> Bool {
+        switch kind {
+        case "changes": ["ts", "live", "done", "durable", "acl"].contains(key)
+        case "page": ["rid", "scope", "since", "coll", "next"].contains(key)
+        case "err": ["code", "msg", "rid", "retry_ms", "lmid"].contains(key)
+        case "welcome":
+            [
+                "v", "server", "user", "schema", "epoch", "state", "lmid", "now", "exp", "hb", "limits", "eph", "to",
+                "ids", "compare", "durable", "lost", "left",
+            ].contains(key)
+        case "auth_ok": key == "exp"
+        case "goaway": ["after_ms", "why"].contains(key)
+        case "eph": ["scope", "user", "k", "ttl"].contains(key)
+        case "history": ["rid", "scope", "coll", "id", "next"].contains(key)
+        case "compared": ["rid", "scope", "since", "coll", "parts", "next"].contains(key)
+        default: false
+        }
+    }
+
+    private mutating func member(_ key: String, of kind: String, _ reader: inout JSONReader) throws {
+        if Self.keeps(kind, key) {
+            begin(key)
+            return writer.raw(try reader.raw())
+        }
+        switch (kind, key) {
+        case ("changes", "base"), ("changes", "cur"), ("welcome", "cur"), ("welcome", "end"):
+            let cursor = try reader.string()
+            begin(key)
+            writer.string(cursor.isEmpty ? "" : Self.standIn(cursor))
+        case ("changes", "g"): try groups(&reader)
+        case ("changes", "you"): try settled(&reader)
+        case ("welcome", "parts"):
+            try reader.skip()
+            begin(key)
+            writer.literal("{\"of\":1,\"in\":[]}")
+        case ("compared", "list"): try marks(&reader)
+        case ("page", "r"), ("history", "e"), ("welcome", "keep"), ("welcome", "purge"), ("welcome", "new"),
+            ("welcome", "roles"), ("welcome", "out"):
+            try reader.array { reader in
+                left += 1
+                try reader.skip()
+            }
+        default: try reader.skip()
+        }
+    }
+
+    /// A cursor by its hash, which no cursor is shorter than.
+    static func standIn(_ cursor: String) -> String {
+        let hash = RecordedHash(cursor).text
+        return cursor.utf8.count >= hash.utf8.count ? hash : cursor
+    }
+
+    private mutating func begin(_ key: String) {
+        if isFirst { isFirst = false } else { writer.byte(UInt8(ascii: ",")) }
+        writer.string(key)
+        writer.byte(UInt8(ascii: ":"))
+    }
+
+    /// The first scope alone, and how many records there are.
+    private mutating func groups(_ reader: inout JSONReader) throws {
+        var scope: String?
+        try reader.array { reader in
+            try reader.object { reader, key in
+                switch key {
+                case "s":
+                    let name = try reader.string()
+                    scope = scope ?? name
+                case "r":
+                    try reader.array { reader in
+                        left += 1
+                        try reader.skip()
+                    }
+                default: try reader.skip()
+                }
+            }
+        }
+        guard let scope else { return }
+        begin("g")
+        writer.literal("[{\"s\":")
+        writer.string(scope)
+        writer.literal(",\"r\":[]}]")
+    }
+
+    /// Outcomes without the words of refusals, and without overwritten values.
+    private mutating func settled(_ reader: inout JSONReader) throws {
+        begin("you")
+        writer.byte(UInt8(ascii: "{"))
+        var isFirst = true
+        try reader.object { reader, key in
+            guard key == "n" || key == "res" else { return try reader.skip() }
+            if isFirst { isFirst = false } else { writer.byte(UInt8(ascii: ",")) }
+            writer.string(key)
+            writer.byte(UInt8(ascii: ":"))
+            if key == "n" { return writer.integer(try reader.integer()) }
+            writer.byte(UInt8(ascii: "["))
+            var count = 0
+            try reader.array { reader in
+                guard let outcome = try Self.outcome(&reader, isWanted: count < Self.outcomesMax) else { return }
+                if count > 0 { writer.byte(UInt8(ascii: ",")) }
+                writer.raw(outcome)
+                count += 1
+            }
+            writer.byte(UInt8(ascii: "]"))
+        }
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    /// - Parameter isWanted: record it also where it is no refusal.
+    private static func outcome(_ reader: inout JSONReader, isWanted: Bool) throws -> [UInt8]? {
+        var outcome = JSONWriter(capacity: 96)
+        var (index, isRefusal) = (0, false)
+        outcome.byte(UInt8(ascii: "["))
+        try reader.array { reader in
+            defer { index += 1 }
+            if index == 4 { isRefusal = reader.peek() == UInt8(ascii: "\"") }
+            guard index < 4 || index == 4 && isRefusal else { return try reader.skip() }
+            if index > 0 { outcome.byte(UInt8(ascii: ",")) }
+            outcome.raw(try reader.raw())
+        }
+        if isRefusal { outcome.literal(",\"\"") }
+        outcome.byte(UInt8(ascii: "]"))
+        return isWanted || isRefusal ? outcome.bytes : nil
+    }
+
+    private mutating func marks(_ reader: inout JSONReader) throws {
+        begin("list")
+        writer.byte(UInt8(ascii: "["))
+        var count = 0
+        try reader.array { reader in
+            defer { count += 1 }
+            guard count < Self.marksMax else {
+                left += 1
+                return try reader.skip()
+            }
+            if count > 0 { writer.byte(UInt8(ascii: ",")) }
+            writer.raw(try reader.raw())
+        }
+        writer.byte(UInt8(ascii: "]"))
+    }
+}
+
+extension RecordedMessage {
+    /// Writes a message that came: its bytes, a hash of them, and what is kept of it.
+    ///
+    /// - Parameters:
+    ///   - isRefused: the machine could not read it, which a replay repeats with something else that it cannot read.
+    ///   - keepsValues: the message is recorded whole.
+    static func write(
+        _ bytes: [UInt8], isRefused: Bool, keepsValues: Bool, to writer: inout JSONWriter
+    ) {
+        writer.literal("{\"n\":")
+        writer.integer(Int64(bytes.count))
+        writer.literal(",\"h\":")
+        writer.string(RecordedHash(bytes).text)
+        if keepsValues {
+            writer.literal(",\"raw\":")
+            writer.string(String(decoding: bytes, as: UTF8.self))
+        } else if !isRefused, let message = try? RecordedMessage(bytes), message.writer.bytes.count <= bytes.count {
+            if message.left > 0 {
+                writer.literal(",\"left\":")
+                writer.integer(Int64(message.left))
+            }
+            writer.literal(",\"m\":")
+            writer.raw(message.writer.bytes)
+        }
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    /// The message that a replay gives the machine.
+    ///
+    /// - Throws: `MalformedRecording`.
+    static func bytes(_ recorded: FieldValue) throws -> [UInt8] {
+        guard case .object(let fields) = recorded else { throw MalformedRecording("a message is no object") }
+        if case .string(let raw)? = fields["raw"] { return Array(raw.utf8) }
+        guard case .integer(let count)? = fields["n"], (0...Int64(bytesMax)).contains(count) else {
+            throw MalformedRecording("a message has no number of bytes")
+        }
+        var bytes = fields["m"].map { Array(ordered($0).utf8) } ?? [UInt8(ascii: "?")]
+        bytes += [UInt8](repeating: UInt8(ascii: " "), count: max(0, Int(count) - bytes.count))
+        return bytes
+    }
+
+    /// The kind and what a decoder wants first come first: an object that was read has its names in order.
+    private static func ordered(_ message: FieldValue) -> String {
+        guard case .object(var fields) = message else { return message.json }
+        let kind = fields["t"]
+        fields["t"] = nil
+        let rest = FieldValue.object(fields).json.dropFirst()
+        let separator = fields.isEmpty ? "" : ","
+        return "{\"t\":\((kind ?? .null).json)\(separator)\(rest)"
+    }
+}
+
+/// A line of a recording that cannot be read.
+package struct MalformedRecording: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}

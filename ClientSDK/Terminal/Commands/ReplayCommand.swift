@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkCommandLine
+
+/// `tide replay`: what happened on a device, once more.
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Take a device's recorded course again: where it stands still, and what never may happen.",
+        discussion: """
+            Reads a report of 'exportReport()', or the recording beside a device's database (NAME.sqlite.flight), and has \
+            the same machine take the same events. It says whether each effect is the recorded one, what went wrong, by \
+            entry, and what stands at the end. No value of a record is in a recording.
+
+            EXAMPLES
+              tide replay report.json
+              tide replay ann-1f2e.sqlite.flight --explain
+              tide replay report.json --until 640 --explain
+              tide replay report.json --test > CourseTests.swift
+
+            Exit status: 0 the same course, 1 another one, or no recording.
+            """)
+
+    @Argument(help: "A report, a recording, or the database beside which it is.")
+    var file: String
+
+    @Option(help: ArgumentHelp("Go no further than this entry.", valueName: "entry"))
+    var until: Int?
+
+    @Flag(help: "Say step by step what happened and what the machine wanted.")
+    var explain = false
+
+    @Flag(help: "Print a test that takes the course again.")
+    var test = false
+
+    func validate() throws {
+        guard until ?? 1 > 0 else { throw ValidationError("--until is the number of an entry, from 1.") }
+        guard !test || !explain else { throw ValidationError("--test goes without --explain.") }
+    }
+
+    func run() throws {
+        let lines = try RecordingFile.lines(file)
+        let recording: Recording
+        do { recording = try Recording(lines: lines) } catch let error as MalformedRecording {
+            throw CommandFailure("\(file) holds no recording: \(error)")
+        }
+        let replay = FlightReplay(recording, until: until)
+        let judge = FlightJudge(replay)
+        if test { return print(ReplayTest.text(lines: lines, until: until, replay, judge)) }
+        if explain { print(ReplayText.steps(replay)) }
+        print(ReplayText.overview(recording, replay, judge))
+        guard replay.isSame else { throw ExitCode.failure }
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import Tidemark
+import TidemarkCommandLine
+
+/// The lines of a recording, wherever they are.
+enum RecordingFile {
+    /// More is no report, and no ring.
+    private static let bytesMax = 256 << 20
+
+    private struct Report: Decodable {
+        let recording: [String]?
+    }
+
+    /// - Throws: `CommandFailure`.
+    static func lines(_ path: String) throws -> [String] {
+        var path = path
+        // A database: what is beside it.
+        let beside = FlightRecorder.file(beside: path)
+        if path.hasSuffix(".sqlite"), FileManager.default.fileExists(atPath: beside) { path = beside }
+        guard let handle = FileHandle(forReadingAtPath: path) else { throw CommandFailure("cannot read \(path)") }
+        defer { try? handle.close() }  // It was only read.
+        guard let data = try handle.read(upToCount: bytesMax + 1), !data.isEmpty else {
+            throw CommandFailure("\(path) is empty")
+        }
+        guard data.count <= bytesMax else { throw CommandFailure("\(path) is larger than any report") }
+        // A report is one JSON object; a ring is not.
+        if let report = try? JSONDecoder().decode(Report.self, from: data) {
+            guard let lines = report.recording, !lines.isEmpty else {
+                throw CommandFailure(
+                    "\(path) is a report without a recording: it was switched off, or nothing ever connected")
+            }
+            return lines
+        }
+        return Recording.lines(ofFile: [UInt8](data))
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import TidemarkTerminal
+
+/// Courses that a device process recorded before it was killed, taken again by another process.
+@Suite(.timeLimit(.minutes(10))) struct FlightProcessTests {
+    /// What the device meets, and what the replay calls it.
+    private static let faults = [
+        "lostAnswer": "lost answer", "stuckLink": "silence", "fullDisk": "disk full", "damagedPage": "database",
+        "clockJump": "clock", "rewind": "rewind", "keyRotation": "token",
+    ]
+
+    private struct Course {
+        let outcome: Binary.Outcome
+        /// The last entry before the fault.
+        let begin: Int
+        let file: String
+    }
+
+    /// Has a process meet a fault.
+    private func record(_ fault: String, _ seed: UInt64, in folder: TemporaryFolder) async throws -> Course {
+        let writer = try await Binary.run([fault, "\(seed)", folder.path], of: "FlightWriter")
+        #expect(writer.status == 128 + SIGKILL, "\(writer.text)")
+        let begin = writer.text.split(separator: "\n").first { $0.hasPrefix("fault after ") }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let file = try #require(names.first { $0.hasSuffix(".sqlite.flight") })
+        return Course(
+            outcome: writer, begin: try #require(begin.flatMap { Int($0.dropFirst("fault after ".count)) }),
+            file: "\(folder.path)/\(file)")
+    }
+
+    /// Seven kinds with eight seeds each.
+    @Test(arguments: faults.keys.sorted())
+    func `a fault that a killed device met is replayed elsewhere, and its entry is named`(
+        _ fault: String
+    ) async throws {
+        let kind = try #require(Self.faults[fault])
+        for seed in 1...8 as ClosedRange<UInt64> {
+            let folder = try TemporaryFolder("tidemark-flight")
+            let course = try await record(fault, seed, in: folder)
+            let replay = try await Binary.run(["replay", course.file], of: "tide")
+            #expect(replay.status == 0, "\(replay.text)")
+            #expect(replay.text.contains("the same course"), "\(replay.text)")
+            let finding = replay.text.split(separator: "\n").first { $0.contains("  \(kind): ") }
+            let entry = try #require(
+                finding.flatMap { Int($0.drop { $0 == " " }.prefix { $0.isNumber }) },
+                "seed \(seed) names no \(kind): \(replay.text)")
+            #expect(entry > course.begin, "seed \(seed): \(replay.text)")
+            #expect(!replay.text.contains("torn"), "\(replay.text)")
+        }
+    }
+
+    @Test func `a secret that was changed under a device is seen at first sight`() async throws {
+        let folder = try TemporaryFolder("tidemark-flight")
+        let course = try await record("keyRotation", 1, in: folder)
+        let text = try await Binary.run(["replay", course.file], of: "tide").text
+        let verdict = try #require(text.split(separator: "\n").first { $0.hasPrefix("stands") })
+        #expect(verdict.contains("unauthenticated") && verdict.contains("token"), "\(text)")
+    }
+
+    @Test func `a course is explained, cut, and printed as a test`() async throws {
+        let folder = try TemporaryFolder("tidemark-flight")
+        let course = try await record("lostAnswer", 3, in: folder)
+        let explained = try await Binary.run(["replay", course.file, "--explain"], of: "tide").text
+        #expect(explained.contains("the app wants a connection") && explained.contains("-> connect"))
+        let cut = try await Binary.run(["replay", course.file, "--until", "\(course.begin)"], of: "tide")
+        #expect(cut.status == 0 && !cut.text.contains("lost answer:"), "\(cut.text)")
+        let test = try await Binary.run(["replay", course.file, "--test"], of: "tide").text
+        #expect(test.contains("@Suite struct RecordedCourseTests") && test.contains("replay.isSame"))
+        let none = try await Binary.run(["replay", "\(folder.path)/nothing"], of: "tide")
+        #expect(none.status == 1 && none.text.contains("cannot read"))
+    }
+
+    @Test func `a device that is killed in the middle of its work leaves a recording that is whole`() async throws {
+        let server = try await LiveServer.start()
+        var storm = try await Storm(on: server)
+        for lines in [20, 90, 40] { try await storm.kill(afterLines: lines) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: storm.folder.path)
+        let file = "\(storm.folder.path)/\(try #require(names.first { $0.hasSuffix(".flight") }))"
+        let replay = try await Binary.run(["replay", file], of: "tide")
+        #expect(replay.status == 0 && replay.text.contains("the same course"), "\(replay.text)")
+        #expect(replay.text.contains("3 engines"), "\(replay.text)")
+    }
+}

@@ -1,0 +1,193 @@
+import Testing
+import TidemarkLock
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// What went wrong is found in a recorded course, and the entry is named.
+@Suite(.timeLimit(.minutes(5))) struct FlightJudgeTests {
+    private func judged(_ course: FlightCourse) throws -> (judge: FlightJudge, replay: FlightReplay) {
+        let replay = try course.replay()
+        #expect(replay.isSame)
+        return (FlightJudge(replay), replay)
+    }
+
+    private func started() -> FlightCourse {
+        var course = FlightCourse()
+        course.run { bench in
+            bench.on(.start)
+            bench.connect()
+            bench.settle(0)
+        }
+        return course
+    }
+
+    @Test func `a course in which nothing goes wrong has no findings`() throws {
+        var course = started()
+        course.run { bench in
+            bench.outbox = [1, 2]
+            bench.on(.wrote)
+            bench.settle(2)
+            bench.pass(300_000)
+        }
+        let (judge, replay) = try judged(course)
+        #expect(judge.findings == [])
+        #expect(replay.steps.last?.isAtRest == true)
+    }
+
+    @Test func `tokens that are refused each time stand, whether they are fresh or not`() throws {
+        for isFresh in [true, false] {
+            var course = started()
+            let clean = course.recorder.lines().count
+            course.run { bench in
+                for number in 0..<5 {
+                    bench.on(.closed(code: 4401, reason: "the token is not signed by a known secret"))
+                    bench.pass(40_000)
+                    bench.on(.opened(token: isFresh ? "t\(number)" : "t", start: MachineBench.start))
+                }
+            }
+            let standing = try #require(try judged(course).judge.findings.last { $0.isStanding })
+            #expect(standing.kind == .token && standing.entry == clean + 1 && standing.count == 5)
+            #expect(standing.words.contains("not signed by a known secret"))
+            #expect(standing.notes.first?.contains(isFresh ? "different tokens" : "the same token") == true)
+        }
+    }
+
+    @Test func `a frame that the database refuses each time is named, and is no standstill once it is taken`() throws {
+        var course = started()
+        course.run { bench in
+            for _ in 0..<4 {
+                bench.on(
+                    .applyFailed(SyncFailure(.databaseFailed, "SQLite error 11: database disk image is malformed")))
+                bench.pass(60_000)
+                bench.connect()
+                bench.receive(.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])))
+            }
+            bench.on(.applyFailed(SyncFailure(.databaseFailed, "SQLite error 11: database disk image is malformed")))
+        }
+        let standing = try #require(try judged(course).judge.findings.last { $0.isStanding })
+        #expect(standing.kind == .database && standing.words.contains("malformed"))
+        #expect(standing.notes.first?.contains("the same frame") == true)
+        course.run { bench in
+            bench.pass(60_000)
+            bench.connect()
+            bench.settle(0)
+        }
+        #expect(try judged(course).judge.findings.allSatisfy { !$0.isStanding })
+    }
+
+    @Test(arguments: [true, false]) func `writes whose answer is lost are named, and whether the server had them`(
+        _ hadThem: Bool
+    ) throws {
+        var course = started()
+        course.run { bench in
+            bench.outbox = [1, 2]
+            bench.on(.wrote)
+        }
+        let sent = course.recorder.lines().count
+        course.run { bench in
+            bench.on(.closed(code: 1006, reason: "cut"))
+            bench.pass(60_000)
+            bench.connect(settledThrough: hadThem ? 2 : 0)
+            bench.settle(2)
+        }
+        let lost = try #require(try judged(course).judge.findings.first { $0.kind == .lostAnswer })
+        #expect(lost.words.contains("1…2") && lost.entry == sent + 1 && !lost.isStanding)
+        #expect(lost.notes.first?.contains(hadThem ? "the server had it" : "did not have it") == true)
+    }
+
+    @Test func `a connection over which nothing comes is named`() throws {
+        var course = started()
+        course.run { bench in
+            bench.isAlive = false
+            bench.outbox = [1]
+            bench.on(.wrote)
+            bench.pass(120_000)
+        }
+        let silence = try #require(try judged(course).judge.findings.first { $0.kind == .silence })
+        #expect(silence.words.contains("server_silent"))
+    }
+
+    @Test func `a server that went back, a full disk, a clock that was set, and a withheld write are named`() throws {
+        var course = started()
+        course.run { bench in
+            bench.on(.applyFailed(SyncFailure(.diskFull, "no room")))
+            bench.pass(60_000)
+            bench.connect(state: .resync)
+            bench.settle(0)
+        }
+        course.date.withLock { $0 -= 86_400_000 }
+        course.run { bench in
+            bench.outbox = [1]
+            bench.on(.wrote)
+            for _ in 0..<5 {
+                bench.on(.closed(code: 4400, reason: "the push cannot be served"))
+                bench.pass(60_000)
+                bench.connect()
+                bench.settle(0)
+            }
+        }
+        let findings = try judged(course).judge.findings
+        for kind in [FlightFinding.Kind.diskFull, .rewind, .clock, .withheld] {
+            #expect(findings.contains { $0.kind == kind }, "\(kind.rawValue)")
+        }
+        #expect(findings.first { $0.kind == .clock }?.words.contains("back by 24 h") == true)
+    }
+
+    @Test func `a server that is not the store's stands until the app connects in another way`() throws {
+        var course = FlightCourse()
+        course.run { bench in
+            bench.on(.start)
+            bench.connect(user: UserID("bob"))
+        }
+        #expect(try judged(course).judge.findings.last { $0.isStanding }?.kind == .refused)
+        course.run { bench in
+            bench.on(.start)
+            bench.connect()
+            bench.settle(0)
+        }
+        #expect(try judged(course).judge.findings.allSatisfy { !$0.isStanding })
+    }
+
+    @Test func `a file that was put back is seen by its cursor, its connections and its numbers`() throws {
+        var course = started()
+        course.run { bench in
+            bench.receive(.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])))
+            bench.on(.closed(code: 1006, reason: "cut"))
+            bench.pass(60_000)
+            var start = MachineBench.start
+            (start.connection, start.cursor) = (1, "c1")
+            bench.on(.opened(token: "t", start: start))
+        }
+        #expect(try judged(course).judge.findings.count { $0.kind == .wentBack } == 2)
+    }
+
+    @Test func `a frame that does not continue the last one breaks an invariant`() throws {
+        var course = started()
+        course.run { $0.receive(.changes(.make(from: "c7", to: "c8", [.note(1, seq: 5)]))) }
+        let broken = try #require(try judged(course).judge.findings.first { $0.kind == .invariant })
+        #expect(broken.words.contains("c7") && broken.words.contains("c1"))
+    }
+
+    @Test func `a recording that ends inside the local database says in what`() throws {
+        var course = started()
+        course.run { bench in
+            // Its answer never comes: the process ends.
+            let frame = ServerMessage.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])).encode()
+            let effects = bench.machine.on(.received(frame), now: bench.now)
+            bench.recorder?.note(.received(frame), now: bench.now, effects, bench.machine)
+        }
+        let end = try #require(try judged(course).judge.findings.last)
+        #expect(end.kind == .end && end.words.contains("apply 1 frame"))
+    }
+
+    @Test func `each event and each effect has words`() throws {
+        for seed in 1...10 as ClosedRange<UInt64> {
+            for step in try FlightCourse.varied(seed).replay().steps {
+                #expect(!FlightWords.event(step).isEmpty)
+                #expect(step.effects.allSatisfy { !FlightWords.effect($0).isEmpty })
+            }
+        }
+    }
+}
