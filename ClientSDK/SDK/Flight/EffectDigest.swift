@@ -10,7 +10,7 @@ enum EffectDigest {
         switch effect {
         case .open: "open"
         case .close: "close"
-        case .send(let bytes): "send." + messageKind(bytes)
+        case .send(let bytes): sent(bytes)
         case .sendEphemeral: "send.eph"
         case .applyWelcome: "applyWelcome"
         case .applyChanges: "applyChanges"
@@ -35,6 +35,16 @@ enum EffectDigest {
         case .pushPaused: "pushPaused"
         case .roundEnded: "roundEnded"
         case .collectionRoundEnded: "collectionRoundEnded"
+        }
+    }
+
+    /// Without making a text for each.
+    private static func sent(_ bytes: [UInt8]) -> String {
+        switch messageKind(bytes) {
+        case "push": "send.push"
+        case "ack": "send.ack"
+        case "page": "send.page"
+        case let kind: "send." + kind
         }
     }
 
@@ -101,13 +111,15 @@ enum EffectDigest {
         switch messageKind(bytes) {
         case "ack", "page", "history", "compare": hash.mix(bytes)
         case "push":
-            // `{"t":"push","first":12,"acked":10,"m":…`: as far as the second comma behind the kind.
+            // `{"t":"push","first":12,"acked":10,"m":…`: as far as the third comma.
+            var number: Int64 = 0
             var commas = 0
             for byte in bytes {
                 if byte == UInt8(ascii: ",") { commas += 1 }
-                guard commas < 3 else { return }
-                hash.mix(byte: byte)
+                guard commas < 3 else { break }
+                number = number &* 31 &+ Int64(byte)
             }
+            hash.mix(number)
         default: break
         }
     }
@@ -115,25 +127,50 @@ enum EffectDigest {
     /// The kind that a message of our own begins with: `{"t":"push"`.
     static func messageKind(_ bytes: [UInt8]) -> String {
         let start = 6
-        guard bytes.count > start, let end = bytes[start...].firstIndex(of: UInt8(ascii: "\"")) else { return "" }
+        guard bytes.count > start, let end = bytes[start...].prefix(16).firstIndex(of: UInt8(ascii: "\"")) else {
+            return ""
+        }
         return String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
     /// Effects as they are recorded: `kind:hash`, with `*count` where several of a kind come one after the other.
-    static func words(_ effects: [SyncEffect]) -> [String] {
-        var words: [String] = []
+    static func write(_ effects: [SyncEffect], to writer: inout JSONWriter) {
+        writer.byte(UInt8(ascii: "["))
         var index = 0
+        var kind = effects.first.map(kind) ?? ""
         while index < effects.count {
-            let kind = kind(effects[index])
-            var (hash, count) = (RecordedHash(), 0)
-            while index < effects.count, count == 0 || Self.kind(effects[index]) == kind {
+            if index > 0 { writer.byte(UInt8(ascii: ",")) }
+            var (hash, count, next) = (RecordedHash(), 0, kind)
+            while next == kind, index < effects.count {
                 mix(effects[index], into: &hash)
                 count += 1
                 index += 1
+                if index < effects.count { next = Self.kind(effects[index]) }
             }
-            let times = count > 1 ? "*\(count)" : ""
-            words.append("\(kind)\(times):\(RecordedHash.digits(UInt64(hash.short), 4))")
+            writer.byte(UInt8(ascii: "\""))
+            writer.plain(kind)
+            if count > 1 {
+                writer.byte(UInt8(ascii: "*"))
+                writer.integer(Int64(count))
+            }
+            writer.byte(UInt8(ascii: ":"))
+            hash.writeShort(to: &writer)
+            writer.byte(UInt8(ascii: "\""))
+            kind = next
         }
-        return words
+        writer.byte(UInt8(ascii: "]"))
     }
+
+    /// The same to be compared.
+    static func words(_ effects: [SyncEffect]) -> [String] {
+        var writer = JSONWriter()
+        write(effects, to: &writer)
+        // Of this program's making.
+        return (try? JSONReader.read(writer.bytes) { try [String](recorded: $0.value()) }) ?? []
+    }
+}
+
+extension JSONWriter {
+    /// Writes text that needs neither quotes nor escapes.
+    fileprivate mutating func plain(_ text: String) { for byte in text.utf8 { self.byte(byte) } }
 }

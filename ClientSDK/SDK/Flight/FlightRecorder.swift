@@ -21,11 +21,15 @@ package final class FlightRecorder: Sendable {
     static let version = 1
     /// A clock that differs by so much from one entry to the next was set.
     private static let clockMax: Milliseconds = 2_000
+    /// Entries after which it is tried again whether the members fit.
+    private static let membersRetry = 16
 
     private struct State {
         var ring: FlightRing?
         /// How far the date is ahead of the engine's time.
         var ahead: Milliseconds?
+        /// Entries since the members of the machine did not fit, as of one that watches thousands of scopes; `nil` where they do.
+        var withoutMembers: Int?
     }
 
     private let path: String?
@@ -85,6 +89,16 @@ package final class FlightRecorder: Sendable {
 
     private func append(_ line: [UInt8], _ state: inout State, now: Milliseconds, _ machine: SyncMachine) {
         guard let segmentBytes = state.ring?.segmentBytes else { return }
+        if let count = state.withoutMembers {
+            state.withoutMembers = count + 1
+            let members = (count + 1) % Self.membersRetry == 0 ? members(machine, now: now, isNew: false) : []
+            // Behind this event; the event itself is of no use without those before it.
+            if !members.isEmpty, members.count < segmentBytes / 2 {
+                state.withoutMembers = nil
+                if state.ring?.append(members) != true { turn(&state, now: now, members: members) }
+                return
+            }
+        }
         guard line.count <= segmentBytes / 4 else {
             var cut = JSONWriter(capacity: 48)
             cut.literal("{\"t\":")
@@ -117,8 +131,7 @@ package final class FlightRecorder: Sendable {
             }
             return finished(&head)
         }
-        // Members of a machine that watches thousands of scopes may not fit; the next segment tries again.
-        _ = state.ring?.append(members)
+        state.withoutMembers = state.ring?.append(members) == true ? nil : 0
     }
 
     private func noteClock(_ state: inout State, date: Milliseconds, now: Milliseconds) {

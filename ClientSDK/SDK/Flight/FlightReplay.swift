@@ -19,8 +19,8 @@ package struct FlightReplay: Sendable {
 
         /// Connected, with nothing left to send or to receive.
         package var isAtRest: Bool {
-            machine.isLive && machine.pushes.isEmpty && machine.pages.isEmpty && machine.isDrained
-                && !machine.isLoadingPages && !machine.isLoadingPush
+            machine.isLive && machine.unanswered == 0 && machine.isDrained && !machine.isLoadingPush
+                && machine.pushes.isEmpty && machine.pages.isEmpty && !machine.isLoadingPages
         }
     }
 

@@ -6,6 +6,7 @@ struct EventWriter {
     private(set) var writer: JSONWriter
     private let keepsValues: Bool
     private let effects: [SyncEffect]
+    private var hasMessages = false
 
     /// Kinds of writes that are named of a push.
     static let namedMax = 4
@@ -129,6 +130,7 @@ struct EventWriter {
     }
 
     private mutating func messages(_ all: [[UInt8]]) {
+        hasMessages = true
         // The machine read no further than the first that it could not read.
         let isViolation = effects.contains { if case .close(.protocolViolation) = $0 { true } else { false } }
         name("m")
@@ -176,17 +178,18 @@ struct EventWriter {
         }
     }
 
-    /// The line's end, with the effects.
+    /// The line, with the effects at its end.
     mutating func finished(_ effects: [SyncEffect]) -> [UInt8] {
         if !effects.isEmpty {
             name("f")
-            writer.array(EffectDigest.words(effects)) { $0.string($1) }
+            EffectDigest.write(effects, to: &writer)
         }
         writer.literal("}\n")
         // White space of a message that came may hold a line's end.
-        var bytes = writer.bytes
-        for index in bytes.indices.dropLast() where bytes[index] == 0x0a || bytes[index] == 0 { bytes[index] = 0x20 }
-        return bytes
+        guard hasMessages, writer.bytes.dropLast().contains(where: { $0 == 0x0a || $0 == 0 }) else {
+            return writer.bytes
+        }
+        return writer.bytes.dropLast().map { $0 == 0x0a || $0 == 0 ? 0x20 : $0 } + [0x0a]
     }
 
     // MARK: Members

@@ -1,7 +1,11 @@
-/// FNV-1a of 32 bits: names equal contents in a recording without holding them. No secret is safe behind it that can be
+import TidemarkModel
+
+/// A hash of 32 bits: names equal contents in a recording without holding them. No secret is safe behind it that can be
 /// guessed; a token cannot.
+///
+/// FNV-1a over words of eight bytes, since a frame of a catch-up has many.
 struct RecordedHash: Hashable, Sendable {
-    private(set) var value: UInt32 = 0x811c_9dc5
+    private var state: UInt64 = 0xcbf2_9ce4_8422_2325
 
     init() {}
 
@@ -9,30 +13,49 @@ struct RecordedHash: Hashable, Sendable {
 
     init(_ text: String) { mix(text) }
 
-    mutating func mix(byte: UInt8) { value = (value ^ UInt32(byte)) &* 0x0100_0193 }
-
-    mutating func mix(_ bytes: [UInt8]) {
-        bytes.withUnsafeBufferPointer { for byte in $0 { mix(byte: byte) } }
+    mutating func mix(_ number: Int64) {
+        state = (state ^ UInt64(bitPattern: number)) &* 0x100_0000_01b3
+        state ^= state >> 29
     }
 
-    mutating func mix(_ text: String) { for byte in text.utf8 { mix(byte: byte) } }
+    mutating func mix(_ bytes: [UInt8]) { bytes.withUnsafeBytes { mix($0) } }
 
-    mutating func mix(_ number: Int64) {
-        var rest = UInt64(bitPattern: number)
-        for _ in 0..<8 {
-            mix(byte: UInt8(truncatingIfNeeded: rest))
-            rest >>= 8
+    mutating func mix(_ text: String) {
+        var text = text
+        text.withUTF8 { mix(UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func mix(_ bytes: UnsafeRawBufferPointer) {
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            mix(Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int64.self)))
+            offset += 8
+        }
+        var rest = Int64(bytes.count)
+        for byte in bytes[offset...] { rest = rest << 8 | Int64(byte) }
+        mix(rest)
+    }
+
+    private var value: UInt32 { UInt32(truncatingIfNeeded: state ^ (state >> 32)) }
+
+    /// A stand-in for a text: `#` and eight digits.
+    var text: String {
+        String(unsafeUninitializedCapacity: 9) { buffer in
+            buffer[0] = UInt8(ascii: "#")
+            Self.digits(value, 8) { buffer[1 + $0] = $1 }
+            return 9
         }
     }
 
-    /// Sixteen bits of it, for what is compared with its neighbours alone.
-    var short: UInt16 { UInt16(truncatingIfNeeded: value ^ (value >> 16)) }
+    /// Writes sixteen bits of it, four digits: enough for what is compared with its neighbours alone.
+    func writeShort(to writer: inout JSONWriter) {
+        Self.digits(value ^ (value >> 16), 4) { writer.byte($1) }
+    }
 
-    /// A stand-in for a text: `#` and eight digits.
-    var text: String { "#" + Self.digits(UInt64(value), 8) }
-
-    static func digits(_ value: UInt64, _ count: Int) -> String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, count - digits.count)) + digits
+    private static func digits(_ value: UInt32, _ count: Int, _ put: (Int, UInt8) -> Void) {
+        for index in 0..<count {
+            let digit = UInt8(truncatingIfNeeded: value >> UInt32(4 * (count - 1 - index))) & 15
+            put(index, digit < 10 ? 48 + digit : 87 + digit)
+        }
     }
 }

@@ -37,20 +37,23 @@ struct RecordedMessage: Sendable {
 
     /// What is kept as it came, by kind; of all else only what `member` says.
     private static func keeps(_ kind: String, _ key: String) -> Bool {
-        switch kind {
-        case "changes": ["ts", "live", "done", "durable", "acl"].contains(key)
-        case "page": ["rid", "scope", "since", "coll", "next"].contains(key)
-        case "err": ["code", "msg", "rid", "retry_ms", "lmid"].contains(key)
-        case "welcome":
-            [
-                "v", "server", "user", "schema", "epoch", "state", "lmid", "now", "exp", "hb", "limits", "eph", "to",
-                "ids", "compare", "durable", "lost", "left",
-            ].contains(key)
-        case "auth_ok": key == "exp"
-        case "goaway": ["after_ms", "why"].contains(key)
-        case "eph": ["scope", "user", "k", "ttl"].contains(key)
-        case "history": ["rid", "scope", "coll", "id", "next"].contains(key)
-        case "compared": ["rid", "scope", "since", "coll", "parts", "next"].contains(key)
+        switch (kind, key) {
+        case ("changes", "ts"), ("changes", "live"), ("changes", "done"), ("changes", "durable"), ("changes", "acl"),
+            ("page", "rid"), ("page", "scope"), ("page", "since"), ("page", "coll"), ("page", "next"),
+            ("err", "code"), ("err", "msg"), ("err", "rid"), ("err", "retry_ms"), ("err", "lmid"),
+            ("auth_ok", "exp"), ("goaway", "after_ms"), ("goaway", "why"),
+            ("eph", "scope"), ("eph", "user"), ("eph", "k"), ("eph", "ttl"),
+            ("history", "rid"), ("history", "scope"), ("history", "coll"), ("history", "id"), ("history", "next"),
+            ("compared", "rid"), ("compared", "scope"), ("compared", "since"), ("compared", "coll"),
+            ("compared", "parts"), ("compared", "next"):
+            true
+        case ("welcome", _):
+            switch key {
+            case "v", "server", "user", "schema", "epoch", "state", "lmid", "now", "exp", "hb", "limits", "eph", "to",
+                "ids", "compare", "durable", "lost", "left":
+                true
+            default: false
+            }
         default: false
         }
     }

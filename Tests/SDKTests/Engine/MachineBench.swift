@@ -8,8 +8,8 @@ import TidemarkWire
 struct MachineBench {
     var machine: SyncMachine
     var now: Milliseconds = 1_000_000
-    /// Is told of each event, where there is one.
-    var recorder: FlightRecorder?
+    /// Is told of each event and its effects.
+    var noting: ((SyncEvent, Milliseconds, [SyncEffect], SyncMachine) -> Void)?
     /// Ids of the transactions in the outbox; the first has the number 1.
     var outbox: [UInt64] = []
     /// Pages that the copy lacks; one that comes is lacking no more.
@@ -63,7 +63,7 @@ struct MachineBench {
         while !events.isEmpty {
             let event = events.removeFirst()
             let effects = machine.on(event, now: now)
-            recorder?.note(event, now: now, effects, machine)
+            noting?(event, now, effects, machine)
             for effect in effects {
                 switch effect {
                 case .open: openings.append(now)

@@ -9,22 +9,26 @@ import TidemarkWire
 struct FlightCourse {
     var bench: MachineBench
     let recorder: FlightRecorder
-    /// The device's date, apart from what the bench's time adds to it.
-    let date: Lock<Milliseconds>
+    /// How far the device's date is ahead of the bench's time.
+    let ahead = Lock<Milliseconds>(1_760_000_000_000)
 
     init(_ timing: EngineTiming = EngineTiming(), _ recording: FlightRecording = FlightRecording()) {
         bench = MachineBench(timing: timing)
-        date = Lock(1_760_000_000_000)
-        recorder = FlightRecorder(of: nil, recording, app: "Bench 1.0") { [date] in date.withLock { $0 } }
-        bench.recorder = recorder
+        let now = Lock(bench.now)
+        recorder = FlightRecorder(of: nil, recording, app: "Bench 1.0") { [ahead] in now.current + ahead.current }
+        bench.noting = { [recorder] event, time, effects, machine in
+            now.set(time)
+            recorder.note(event, now: time, effects, machine)
+        }
         recorder.began(bench.machine, now: bench.now)
     }
 
-    /// Does something; the device's date goes on with the bench's time.
-    mutating func run(_ body: (inout MachineBench) -> Void) {
-        let before = bench.now
-        body(&bench)
-        date.withLock { $0 += bench.now - before }
+    mutating func run(_ body: (inout MachineBench) -> Void) { body(&bench) }
+
+    /// Tells the machine something and carries nothing out.
+    mutating func feed(_ event: SyncEvent) {
+        let effects = bench.machine.on(event, now: bench.now)
+        bench.noting?(event, bench.now, effects, bench.machine)
     }
 
     func replay(until: Int? = nil) throws -> FlightReplay {

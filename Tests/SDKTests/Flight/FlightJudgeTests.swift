@@ -44,7 +44,9 @@ import TidemarkWire
                 for number in 0..<5 {
                     bench.on(.closed(code: 4401, reason: "the token is not signed by a known secret"))
                     bench.pass(40_000)
-                    bench.on(.opened(token: isFresh ? "t\(number)" : "t", start: MachineBench.start))
+                    var start = MachineBench.start
+                    (start.connection, start.cursor) = (Int64(number) + 2, "c1")
+                    bench.on(.opened(token: isFresh ? "t\(number)" : "t0", start: start))
                 }
             }
             let standing = try #require(try judged(course).judge.findings.last { $0.isStanding })
@@ -56,18 +58,22 @@ import TidemarkWire
 
     @Test func `a frame that the database refuses each time is named, and is no standstill once it is taken`() throws {
         var course = started()
-        course.run { bench in
-            for _ in 0..<4 {
-                bench.on(
-                    .applyFailed(SyncFailure(.databaseFailed, "SQLite error 11: database disk image is malformed")))
-                bench.pass(60_000)
-                bench.connect()
-                bench.receive(.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])))
-            }
-            bench.on(.applyFailed(SyncFailure(.databaseFailed, "SQLite error 11: database disk image is malformed")))
+        let frame = ServerMessage.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])).encode()
+        let malformed = SyncFailure(.databaseFailed, "SQLite error 11: database disk image is malformed")
+        for number in 2...6 as ClosedRange<Int64> {
+            course.run { $0.on(.closed(code: 1001, reason: "restart")) }
+            course.run { $0.pass(60_000) }
+            var (start, welcome) = (MachineBench.start, Welcome.make(state: .ok, cursor: "c1"))
+            (start.connection, start.cursor) = (number, "c1")
+            welcome.heartbeat = 25_000
+            course.feed(.opened(token: "t", start: start))
+            course.feed(.received(ServerMessage.welcome(welcome).encode()))
+            for answer in [SyncEvent.applied, .applied, .pushLoaded([]), .pagesLoaded([])] { course.feed(answer) }
+            course.feed(.received(frame))
+            course.feed(.applyFailed(malformed))
         }
         let standing = try #require(try judged(course).judge.findings.last { $0.isStanding })
-        #expect(standing.kind == .database && standing.words.contains("malformed"))
+        #expect(standing.kind == .database && standing.words.contains("malformed") && standing.count == 5)
         #expect(standing.notes.first?.contains("the same frame") == true)
         course.run { bench in
             bench.pass(60_000)
@@ -117,7 +123,7 @@ import TidemarkWire
             bench.connect(state: .resync)
             bench.settle(0)
         }
-        course.date.withLock { $0 -= 86_400_000 }
+        course.ahead.withLock { $0 -= 86_400_000 }
         course.run { bench in
             bench.outbox = [1]
             bench.on(.wrote)
@@ -172,12 +178,8 @@ import TidemarkWire
 
     @Test func `a recording that ends inside the local database says in what`() throws {
         var course = started()
-        course.run { bench in
-            // Its answer never comes: the process ends.
-            let frame = ServerMessage.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])).encode()
-            let effects = bench.machine.on(.received(frame), now: bench.now)
-            bench.recorder?.note(.received(frame), now: bench.now, effects, bench.machine)
-        }
+        // Its answer never comes: the process ends.
+        course.feed(.received(ServerMessage.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])).encode()))
         let end = try #require(try judged(course).judge.findings.last)
         #expect(end.kind == .end && end.words.contains("apply 1 frame"))
     }

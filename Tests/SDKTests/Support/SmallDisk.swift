@@ -27,7 +27,8 @@ final class SmallDisk: Sendable {
         get throws {
             try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, name in
                 let size = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.size] as? Int
-                return sum + (name.hasSuffix("-shm") ? 0 : size ?? 0)
+                // Neither is SQLite's: one is memory, the other a recording.
+                return sum + (name.hasSuffix("-shm") || name.hasSuffix(".flight") ? 0 : size ?? 0)
             }
         }
     }

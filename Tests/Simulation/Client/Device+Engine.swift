@@ -1,3 +1,4 @@
+import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
@@ -11,6 +12,7 @@ extension Device {
             let event = pending.removeFirst()
             let effects = machine.on(event, now: uptime)
             self.machine = machine
+            date.set(clock)
             recorder.note(event, now: uptime, effects, machine)
             carrying: for effect in effects {
                 let answer: SyncEvent?

@@ -1,5 +1,6 @@
 import GRDB
 import TidemarkHub
+import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 import TidemarkWire
@@ -51,7 +52,9 @@ final class Device {
     private(set) var isInBackground = false
     var watch: CopyWatch
     /// What its engine did last, as the product records it.
-    private(set) lazy var recorder = FlightRecorder(of: nil, app: "d\(number)") { [unowned self] in clock }
+    let recorder: FlightRecorder
+    /// The date of what it does.
+    let date = Lock<Milliseconds>(0)
     /// What was applied, for a replay; kept by readers only.
     var recording: [ServerMessage] = []
 
@@ -71,6 +74,7 @@ final class Device {
             queue, account: owner, schema: isEarlier ? world.schemas.earlier : world.schemas.present, newClient: client,
             limits: world.plan.local)
         watch = CopyWatch()
+        recorder = FlightRecorder(of: nil, app: "d\(number)") { [date] in date.current }
         self.client = client
     }
 
@@ -110,6 +114,7 @@ final class Device {
         }
         log("launches")
         let machine = SyncMachine(timing: world.plan.engine, seed: random.next())
+        date.set(clock)
         recorder.began(machine, now: uptime)
         self.machine = machine
         alarm = Alarm()
