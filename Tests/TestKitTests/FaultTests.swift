@@ -45,6 +45,22 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
+    @Test func `a token that is refused keeps a device out until it is taken, and what was written is sent then`()
+        async throws
+    {
+        let desk = try await Desk()
+        desk.kit.faults.refuseToken(of: desk.ann)
+        desk.ann.goOffline()
+        try await desk.write("waits", by: desk.ann)
+        desk.ann.goOnline()
+        await desk.kit.advance(by: .seconds(60))
+        #expect(try desk.texts().isEmpty)
+        #expect(desk.ann.store.currentStatus.failure?.code == .unauthenticated)
+        desk.kit.faults.refuseToken(of: desk.ann, false)
+        try await desk.kit.settle()
+        #expect(try desk.texts() == ["waits"])
+    }
+
     @Test func `a push that comes twice takes effect once`() async throws {
         let desk = try await Desk()
         let note = Note(room: desk.room.id, text: "counted", likes: 0)

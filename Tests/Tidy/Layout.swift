@@ -10,7 +10,7 @@ enum Layout {
         "ClientSDK/SDK/Engine/LinkWatch", "ClientSDK/SDK/Engine/ActivityTrack", "ClientSDK/SDK/Engine/SyncFailure",
         "ClientSDK/SDK/Transport/SilenceWatch", "ClientSDK/SDK/Transport/SocketMachine",
         "ClientSDK/SDK/Transport/MessageInbox", "ClientSDK/SDK/Transport/UploadBook",
-        "ClientSDK/SDK/Apply/", "ClientSDK/SDK/Outbox/",
+        "ClientSDK/SDK/Apply/", "ClientSDK/SDK/Flight/", "ClientSDK/SDK/Outbox/",
     ]
 
     /// Modules from outside, by the beginning of their names, and the only folders that may import them.

@@ -10,7 +10,8 @@ enum ReplayText {
     static func overview(_ recording: Recording, _ replay: FlightReplay, _ judge: FlightJudge) -> String {
         var lines: [String] = []
         let app = recording.app.map { " by \(SafeText.line($0))" } ?? ""
-        let first = recording.begins.first.map {
+        // A date that a file makes up is left out.
+        let first = recording.begins.first.flatMap { (0..<1 << 43).contains($0) ? $0 : nil }.map {
             ", the first of \(Date(timeIntervalSince1970: Double($0) / 1_000).formatted(.iso8601))"
         }
         lines.append(
