@@ -29,6 +29,7 @@ package struct FlightJudge: Sendable {
     private var frames: [String] = []
     private var sentPush: (entry: Int, words: String)?
     private var lastMachine: SyncMachine?
+    private var hasDiffered = false
 
     package init(_ replay: FlightReplay) {
         var marks = replay.marks[...]
@@ -70,7 +71,11 @@ package struct FlightJudge: Sendable {
     }
 
     private mutating func look(_ step: FlightReplay.Step) {
-        if let difference = step.difference { find(.difference, difference, step.entry, step.time) }
+        // What comes behind the first one follows from it.
+        if let difference = step.difference, !hasDiffered {
+            hasDiffered = true
+            find(.difference, difference, step.entry, step.time)
+        }
         for violation in order.look(step) { find(violation.kind, violation.words, step.entry, step.time) }
         event(step)
         for effect in step.effects { self.effect(effect, step) }
@@ -154,17 +159,19 @@ package struct FlightJudge: Sendable {
     /// An attempt, or a connection, came to nothing.
     private mutating func failed(_ reason: SyncFailure, _ step: FlightReplay.Step) {
         let kind = FlightFinding.kind(of: reason)
+        // A frame counts that the database refused.
+        let refused = if case .applyFailed = step.event { Set(frames.suffix(1)) } else { Set<String>() }
         let signature = "\(kind) \(step.machine.settledThrough) \(order.cursor ?? "")"
         if var run, run.signature == signature {
             findings[run.finding].count += 1
             (findings[run.finding].lastEntry, findings[run.finding].lastTime) = (step.entry, step.time)
             findings[run.finding].words = Self.words(reason, step)
             run.tokens.insert(token)
-            run.frames.formUnion(frames.suffix(1))
+            run.frames.formUnion(refused)
             self.run = run
         } else {
             let index = find(kind, Self.words(reason, step), step.entry, step.time)
-            run = Run(signature: signature, finding: index, tokens: [token], frames: Set(frames.suffix(1)))
+            run = Run(signature: signature, finding: index, tokens: [token], frames: refused)
         }
         noteSame(kind)
     }

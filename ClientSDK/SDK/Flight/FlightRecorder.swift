@@ -100,13 +100,7 @@ package final class FlightRecorder: Sendable {
             }
         }
         guard line.count <= segmentBytes / 4 else {
-            var cut = JSONWriter(capacity: 48)
-            cut.literal("{\"t\":")
-            cut.integer(now)
-            cut.literal(",\"cut\":")
-            cut.integer(Int64(line.count))
-            let members = members(machine, now: now, isNew: false)
-            let lines = finished(&cut) + members
+            let lines = cut(line.count, now: now) + members(machine, now: now, isNew: false)
             if state.ring?.append(lines) != true { turn(&state, now: now, members: lines) }
             return
         }
@@ -131,7 +125,22 @@ package final class FlightRecorder: Sendable {
             }
             return finished(&head)
         }
-        state.withoutMembers = state.ring?.append(members) == true ? nil : 0
+        if state.ring?.append(members) == true {
+            state.withoutMembers = nil
+        } else {
+            _ = state.ring?.append(cut(members.count, now: now))
+            state.withoutMembers = 0
+        }
+    }
+
+    /// So many bytes are left out.
+    private func cut(_ bytes: Int, now: Milliseconds) -> [UInt8] {
+        var line = JSONWriter(capacity: 48)
+        line.literal("{\"t\":")
+        line.integer(now)
+        line.literal(",\"cut\":")
+        line.integer(Int64(bytes))
+        return finished(&line)
     }
 
     private func noteClock(_ state: inout State, date: Milliseconds, now: Milliseconds) {

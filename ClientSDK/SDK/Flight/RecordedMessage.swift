@@ -119,7 +119,7 @@ struct RecordedMessage: Sendable {
         begin("g")
         writer.literal("[{\"s\":")
         writer.string(scope)
-        writer.literal(",\"r\":[]}]")
+        writer.literal("}]")
     }
 
     /// Outcomes without the words of refusals, and without overwritten values.

@@ -79,7 +79,7 @@ enum ReplayText {
         }
     }
 
-    private static func clock(_ time: Int64) -> String { "+" + FlightWords.length(time) }
+    private static func clock(_ time: Int64) -> String { "+\(time / 1_000).\(time % 1_000 / 100) s" }
 }
 
 extension Int {

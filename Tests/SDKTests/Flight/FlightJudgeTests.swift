@@ -28,7 +28,8 @@ import TidemarkWire
         course.run { bench in
             bench.outbox = [1, 2]
             bench.on(.wrote)
-            bench.settle(2)
+            bench.receive(
+                .changes(.make(from: "c1", to: "c2", [], settled: Settled(through: 2, outcomes: []))))
             bench.pass(300_000)
         }
         let (judge, replay) = try judged(course)
@@ -46,7 +47,7 @@ import TidemarkWire
                     bench.pass(40_000)
                     var start = MachineBench.start
                     (start.connection, start.cursor) = (Int64(number) + 2, "c1")
-                    bench.on(.opened(token: isFresh ? "t\(number)" : "t0", start: start))
+                    bench.on(.opened(token: isFresh ? "t\(number)" : "t", start: start))
                 }
             }
             let standing = try #require(try judged(course).judge.findings.last { $0.isStanding })
