@@ -135,6 +135,7 @@ struct EventWriter {
         let isViolation = effects.contains { if case .close(.protocolViolation) = $0 { true } else { false } }
         name("m")
         writer.array(all) { [keepsValues] writer, bytes in
+            // What cannot be decoded is what is looked for.
             let isRefused = isViolation && (try? ServerMessage.decode(bytes)) == nil
             RecordedMessage.write(bytes, isRefused: isRefused, keepsValues: keepsValues, to: &writer)
         }

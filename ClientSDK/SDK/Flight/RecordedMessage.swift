@@ -196,6 +196,7 @@ extension RecordedMessage {
         if keepsValues {
             writer.literal(",\"raw\":")
             writer.string(String(decoding: bytes, as: UTF8.self))
+            // What is no message is recorded by its size alone.
         } else if !isRefused, let message = try? RecordedMessage(bytes), message.writer.bytes.count <= bytes.count {
             if message.left > 0 {
                 writer.literal(",\"left\":")

@@ -61,10 +61,7 @@ struct MachineBench {
     mutating func on(_ event: SyncEvent) {
         var events = [event]
         while !events.isEmpty {
-            let event = events.removeFirst()
-            let effects = machine.on(event, now: now)
-            noting?(event, now, effects, machine)
-            for effect in effects {
+            for effect in effects(of: events.removeFirst()) {
                 switch effect {
                 case .open: openings.append(now)
                 case .send(let bytes), .sendEphemeral(let bytes):
@@ -128,6 +125,12 @@ struct MachineBench {
                 }
             }
         }
+    }
+
+    private mutating func effects(of event: SyncEvent) -> [SyncEffect] {
+        let effects = machine.on(event, now: now)
+        noting?(event, now, effects, machine)
+        return effects
     }
 
     /// Lets time pass with a tick at each deadline that the machine names. One that names the same time for ever fails the test.
