@@ -221,9 +221,8 @@ let package = Package(
             ], path: "ClientSDK/SDK",
             exclude: [
                 "Apply/REWIND.md", "Comparing/COMPARING.md", "Flight/FLIGHT.md", "Joins/JOINS.md",
-                "LocalStore/DURABLE.md",
-                "Observation/PULL.md", "Outbox/ACCESS.md", "Repositories/KEYPATHS.md", "Search/MERGING.md",
-                "Sharing/SPOOL.md",
+                "LocalStore/DURABLE.md", "Observation/PULL.md", "Outbox/ACCESS.md", "Repositories/KEYPATHS.md",
+                "Search/MERGING.md", "Sharing/SPOOL.md",
             ]),
         .target(
             name: "TidemarkNIOTransport",
@@ -401,9 +400,8 @@ let package = Package(
         // A client process that the suite kills.
         .executableTarget(
             name: "StormWriter",
-            dependencies: [
-                "Tidemark", "TidemarkNIOTransport", .product(name: "Logging", package: "swift-log"),
-            ], path: "Tests/StormWriter"),
+            dependencies: ["Tidemark", "TidemarkNIOTransport", .product(name: "Logging", package: "swift-log")],
+            path: "Tests/StormWriter"),
         // A device with faults that the suite has recorded.
         .executableTarget(
             name: "FlightWriter",
