@@ -397,12 +397,11 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ], path: "Tests/Simulation"),
-        // A client process that the suite kills.
+        // Client processes: one that the suite kills, and one with faults that it has recorded.
         .executableTarget(
             name: "StormWriter",
             dependencies: ["Tidemark", "TidemarkNIOTransport", .product(name: "Logging", package: "swift-log")],
             path: "Tests/StormWriter"),
-        // A device with faults that the suite has recorded.
         .executableTarget(
             name: "FlightWriter",
             dependencies: ["Tidemark", "TidemarkTestKit", .product(name: "GRDB", package: "GRDB.swift")],
