@@ -57,6 +57,20 @@ build() {
     swift build --build-tests --explicit-target-dependency-import-check error ${BUILD_OPTIONS:-}
 }
 
+# What other systems compile, two compilers at a time.
+check_other_systems() {
+    local floor log
+    log=$(mktemp)
+    check_floor >"$log" 2>&1 &
+    floor=$!
+    check_without_postgres
+    check_app_packages
+    check_apple_branches
+    wait "$floor" || { cat "$log" && rm -f "$log" && refuse "what apps link needs a newer system than Package.swift says"; }
+    cat "$log"
+    rm -f "$log"
+}
+
 # Keeps the output, because a run that matched no test ends well and proves nothing, and because what failed among a
 # thousand tests is to be read at the end, where people and machines look.
 run_tests() {
@@ -97,10 +111,7 @@ require_swift
 ensure_build_packages
 lint
 build
-check_without_postgres
-check_apple_branches
-check_floor
-check_app_packages
+check_other_systems
 start_postgres tidemark_test
 TIDEMARK_TEST_POSTGRES=$(postgres_connection tidemark_test)
 export TIDEMARK_TEST_POSTGRES
