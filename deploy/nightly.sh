@@ -8,6 +8,7 @@
 #   limits      the client's figures of an optimised build, against what was asked for (tide bench local --strict)
 #   scopes      a device with 2,000 scopes and one with 10,000, over a real socket (tide bench scopes --strict)
 #   simulate    the simulator, over ROUNDS seeds (default 2,000)
+#   flights     faults that a killed device has recorded, replayed by another process, FLIGHTS seeds of each kind (default: 8)
 #   link        what an app that links the SDK resolves and builds (Tests/Benchmarks/link.sh)
 #   release     tarball, image and Debian package, proved by running them (deploy/release.sh, deploy/release-check.sh)
 #   container   the image's root without a container engine (deploy/container-check.sh)
@@ -20,7 +21,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=deploy/lib/packages.sh
 source "$top/deploy/lib/packages.sh"
 
-STEPS=(coverage limits scopes simulate link release container)
+STEPS=(coverage limits scopes simulate flights link release container)
 out=${OUT:-$top/nightly}
 
 tide() {
@@ -38,6 +39,7 @@ step() {
         tide bench scopes --scopes 10000 --strict
         ;;
     simulate) ROUNDS=${ROUNDS:-2000} deploy/test.sh --filter '^SimulationTests\.' ;;
+    flights) FLIGHTS=${FLIGHTS:-8} deploy/test.sh --filter '^EndToEndTests\.FlightProcessTests' ;;
     link) Tests/Benchmarks/link.sh ;;
     release) deploy/release.sh --out "$out/dist" ;;
     container) deploy/container-check.sh ;;

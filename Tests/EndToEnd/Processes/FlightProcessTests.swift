@@ -11,6 +11,8 @@ import Testing
         "clockJump": "clock", "rewind": "rewind", "keyRotation": "token",
     ]
 
+    private static let seeds = max(1, ProcessInfo.processInfo.environment["FLIGHTS"].flatMap { UInt64($0) } ?? 2)
+
     private struct Course {
         let outcome: Binary.Outcome
         /// The last entry before the fault.
@@ -30,13 +32,13 @@ import Testing
             file: "\(folder.path)/\(file)")
     }
 
-    /// Seven kinds with eight seeds each.
+    /// Seven kinds, with so many seeds each: `FLIGHTS`, or two.
     @Test(arguments: faults.keys.sorted())
     func `a fault that a killed device met is replayed elsewhere, and its entry is named`(
         _ fault: String
     ) async throws {
         let kind = try #require(Self.faults[fault])
-        for seed in 1...8 as ClosedRange<UInt64> {
+        for seed in 1...Self.seeds {
             let folder = try TemporaryFolder("tidemark-flight")
             let course = try await record(fault, seed, in: folder)
             let replay = try await Binary.run(["replay", course.file], of: "tide")
