@@ -59,7 +59,7 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     public var damage: Damage?
     /// What the copy holds, in digests; only in an exported report, since all of it is read.
     public var copy: CopyState?
-    /// What the engine did last, without values, for `tide replay`; only in an exported report.
+    /// The engine's last steps, without values, for `tide replay`; only in an exported report.
     public var recording: [String]?
 
     /// The comparison of the copy with the server, which takes place once a day, and when it is asked for.

@@ -1,4 +1,4 @@
-/// Where an engine runs. Systems from iOS 18 and macOS 15 on take an executor for a task: the engine has a queue of its own, on
+/// The threads of an engine. Systems from iOS 18 and macOS 15 on take an executor for a task: the engine has a queue of its own, on
 /// which it may block for the database. Older ones run it on their own threads, which must not block, so that the database's work is
 /// on a queue beside it: two changes of threads more a message.
 extension StoreEnvironment {

@@ -3,7 +3,7 @@ import TidemarkWire
 
 /// An effect in a recording: its kind, and a hash of what a replay can derive of it.
 ///
-/// What holds contents, or a token, is told by its kind and its numbers alone: the replay has neither.
+/// Effects with contents or a token are told by their kind and numbers alone: the replay has neither.
 enum EffectDigest {
     /// A word for the kind; of a message that is sent, its kind on the wire.
     static func kind(_ effect: SyncEffect) -> String {

@@ -2,11 +2,11 @@ package import TidemarkModel
 
 /// Something of a recorded course that whoever looks for a fault wants to see.
 package struct FlightFinding: Hashable, Sendable {
-    /// What it is about.
+    /// The subject of the finding.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The replayed machine does otherwise than the recorded one: another version, or what was not recorded.
         case difference
-        /// What must never happen happened.
+        /// An invariant is broken.
         case invariant
         /// The copy on the device is older than it was: a file that was put back, or writes that a power cut took.
         case wentBack = "went back"
@@ -48,11 +48,11 @@ package struct FlightFinding: Hashable, Sendable {
     /// The last entry that it was seen at, and when.
     package internal(set) var lastEntry: Int
     package internal(set) var lastTime: Milliseconds
-    /// How often in a row, without anything in between that went forward.
+    /// Times in a row, with no step forward in between.
     package internal(set) var count = 1
-    /// What happened, for a person.
+    /// The event, in words for a person.
     package internal(set) var words: String
-    /// What is the same, or changes, from one time to the next.
+    /// The part that is the same, or changes, from one time to the next.
     package internal(set) var notes: [String] = []
     /// It is so at the end of the recording: nothing goes on until this is mended.
     package internal(set) var isStanding = false

@@ -41,7 +41,7 @@ package struct FlightJudge: Sendable {
         end(replay)
     }
 
-    /// What stands at the end; else the worst that happened.
+    /// The standstill at the end; else the worst event.
     package var worst: FlightFinding? {
         findings.last { $0.isStanding } ?? findings.first { $0.kind == .invariant }
             ?? findings.first { $0.kind == .difference } ?? findings.max { $0.count < $1.count }
@@ -176,7 +176,7 @@ package struct FlightJudge: Sendable {
         noteSame(kind)
     }
 
-    /// What a person asks first: whether it is the same token, or the same frame, each time.
+    /// A person's first question: whether it is the same token, or the same frame, each time.
     private mutating func noteSame(_ kind: FlightFinding.Kind) {
         guard let run, findings[run.finding].count > 1 else { return }
         var notes: [String] = []
@@ -225,7 +225,7 @@ extension SyncEffect {
 }
 
 extension FlightReplay.Step {
-    /// What came with the event, as far as it can be read.
+    /// The part of the event that can be read.
     var messages: [ServerMessage] {
         switch event {
         // The machine does not go on behind what it cannot read either.

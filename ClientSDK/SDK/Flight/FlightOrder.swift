@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkWire
 
-/// What must never happen in a course: numbers and cursors that go back, acknowledgements of what never came.
+/// Breaks of the order of a course: numbers and cursors that go back, acknowledgements of what never came.
 struct FlightOrder: Sendable {
     /// Where the copy is, by the hash of its cursor; `nil` where that is not known.
     private(set) var cursor: String?

@@ -52,7 +52,7 @@ package struct Recording: Sendable {
         guard let time = fields["t"].flatMap(Int64.init(recorded:)), time >= 0 else { return nil }
         if case .object(let members)? = fields["state"], case .object(let timing)? = fields["timing"] {
             let begin = fields["begin"].flatMap(Int64.init(recorded:))
-            if let begin { begins.append(begin - time) }
+            if let begin { begins.append(begin.subtractingReportingOverflow(time).partialValue) }
             return .members(members, timing: timing, isNew: begin != nil)
         }
         if let moved = fields["clock"].flatMap(Int64.init(recorded:)) { return .clock(moved) }
