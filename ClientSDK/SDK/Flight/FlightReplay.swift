@@ -67,7 +67,7 @@ package struct FlightReplay: Sendable {
     private mutating func take(_ line: Recording.Line, _ time: Milliseconds, entry: Int) {
         switch line {
         case .segment(let number):
-            if let lastSegment, number != lastSegment + 1 { machine = nil }
+            if let lastSegment, number != lastSegment &+ 1 { machine = nil }
             lastSegment = number
         case .members(let fields, let timing, let isNew):
             take(fields, timing, isNew, time, entry)
