@@ -37,6 +37,23 @@ import TidemarkModel
         }
     }
 
+    @Test func `the extreme numbers of a segment and of an engine's begin end nothing`() throws {
+        let lines = FlightCourse.varied(2).recorder.lines()
+        let members = try #require(lines.first { $0.contains("\"begin\":") })
+        let begin = try #require(members.firstMatch(of: /"begin":-?[0-9]+/)).range
+        var course: [String] = []
+        for segment in [Int64.max - 1, .max, .min, .max] {
+            course.append("{\"flight\":1,\"segment\":\(segment)}")
+            for extreme in [Int64.min, .max] {
+                course.append("\(members[..<begin.lowerBound])\"begin\":\(extreme)\(members[begin.upperBound...])")
+            }
+        }
+        let recording = try Recording(lines: course + lines)
+        #expect(recording.torn == 0)
+        #expect(recording.begins.count >= 8)
+        #expect(FlightReplay(recording).isSame)
+    }
+
     @Test func `what is no recording is refused`() {
         #expect(throws: MalformedRecording.self) { try Recording(lines: []) }
         #expect(throws: MalformedRecording.self) { try Recording(lines: ["{}", "hello", "{\"t\":-4,\"e\":\"tick\"}"]) }
