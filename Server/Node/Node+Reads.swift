@@ -70,7 +70,7 @@ extension Node {
         snapshot.durable = try await durability.through(
             snapshot.head, after: snapshot.horizon, in: request.workspace, now: now())
         let feed = feeds[request.workspace]
-        if let head, snapshot.head.seq <= head.seq, snapshot.head.nonce != head.nonce {
+        if snapshot.lacks(head) {
             // What was given out before is not stored. The poll would find out; this client need not see it meanwhile.
             await feed?.readOn(from: reader)
             throw .wentBack

@@ -129,6 +129,15 @@ extension SessionSnapshot {
         return !place.isOfHistory(holding: lineage)
     }
 
+    /// True when a batch that this process has delivered is not stored any more: the database went back, and its tail has not
+    /// found out yet.
+    ///
+    /// - Parameter delivered: the end of what was delivered before the snapshot was read.
+    package func lacks(_ delivered: Head?) -> Bool {
+        guard let delivered else { return false }
+        return head.seq <= delivered.seq && head.nonce != delivered.nonce
+    }
+
     /// Notes from which number on the client's copy is of a lost history for certain: the first of an epoch that it does not
     /// know, or where that began late, the number of `place` itself.
     ///

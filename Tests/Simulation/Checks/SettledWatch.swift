@@ -62,7 +62,8 @@ struct SettledWatch {
 
     /// The record is older than what the device keeps or fetches of its collection, and nobody has asked for more.
     private func isLeft(_ place: Place, _ device: Device, _ db: Database) throws -> Bool {
-        guard let born = device.world.oracle.state.current(place.key)?.born else { return false }
+        // Of an erased scope's record the history says when it was made.
+        guard let born = device.world.oracle.state.history[place.key]?.last?.born else { return false }
         let sql = """
             SELECT 1 FROM tidemark_scope_page
             WHERE scope = ? AND collection = ? AND is_complete = 0 AND remaining = 0 AND (floor IS NULL OR floor > ?)

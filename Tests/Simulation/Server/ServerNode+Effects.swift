@@ -85,6 +85,7 @@ extension ServerNode {
         if judge(id) { return }
         guard tail != nil else { return whenFollowed.append { self.load(id, request) } }
         let lease = lease
+        let delivered = tail?.head
         var registration: Registration?
         // Two calls, each with a state of its own, as over a pool of connections.
         let finish = {
@@ -102,6 +103,10 @@ extension ServerNode {
                         self.readTail()
                         self.load(id, request)
                     }
+                }
+                if snapshot.lacks(delivered) {
+                    self.readTail()
+                    return self.loadFailed(id)
                 }
                 self.tail?.saw(snapshot.head.seq)
                 snapshot.noteLoss(of: request.place, self.world.database.tables.lineage(of: request.workspace))
