@@ -92,8 +92,10 @@ private struct FrameStep {
         // First what is settled: a transaction that was accepted before its scope was lost is not to be parked. Then
         // scopes, since the frame's rows are filtered by the grants as they stand after it.
         if let settled = changes.settled {
-            try Settlement(db: db, memo: database.memo, bytesMax: database.limits.journalBytesMax)
-                .settle(database.names.local(settled), now: now, rebase: &rebase)
+            let settlement = Settlement(
+                db: db, memo: database.memo, bytesMax: database.limits.journalBytesMax,
+                groups: database.names.local(changes.groups))
+            try settlement.settle(database.names.local(settled), now: now, rebase: &rebase)
         }
         if !changes.grants.isEmpty { try apply(changes.grants) }
         for group in database.names.local(changes.groups) {

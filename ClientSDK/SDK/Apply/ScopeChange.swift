@@ -93,6 +93,7 @@ struct ScopeChange {
             try records.db.run("DELETE FROM \(CollectionTable.quoted(name)) WHERE scope = ?", [scope.text])
         }
         try Meta.withdrawn.set(1, records.db)
+        try Meta.unwiped.set(1, records.db)
         try ScopeTable(db: records.db).delete(scope)
     }
 

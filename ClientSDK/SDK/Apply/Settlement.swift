@@ -8,8 +8,10 @@ struct Settlement {
     let db: Database
     /// What was written lately, so that its text need not be read.
     let memo: TransactionMemo
-    /// Of the journal.
+    /// The journal's bound.
     let bytesMax: Int64
+    /// The rows of the frame that settles, by scope.
+    var groups: [Changes.Group] = []
 
     func settle(_ settled: Settled, now: Milliseconds, rebase: inout Rebase) throws {
         guard try settled.through <= OutboxCounts(db).number else {
@@ -86,7 +88,7 @@ struct Settlement {
 
     /// A held entry that was accepted after all is no longer parked.
     ///
-    /// - Returns: the scopes of the records that it writes.
+    /// - Returns: the scopes of the records that it writes; none where one of them is not known.
     private func commit(
         _ entry: OutboxEntry, seq: SequenceNumber, time: Milliseconds, besides contested: [ContestedFields],
         counting writes: inout LoggedWrites, rebase: inout Rebase
@@ -97,12 +99,26 @@ struct Settlement {
         let effective = contested.isEmpty ? transaction : transaction.leaving(contested, rebase.records.tables)
         writes.add(effective.mutations)
         var scopes: Set<String> = []
-        for (key, scope) in try OutboxTable(db: db).unlink(transaction, number: entry.number) {
+        var isKnown = true
+        for (key, linked) in try OutboxTable(db: db).unlink(transaction, number: entry.number) {
             rebase.commit(key, effective, at: seq)
-            scopes.insert(scope)
+            if let scope = try scope(of: key, linked: linked, rebase.records) {
+                scopes.insert(scope)
+            } else {
+                isKnown = false
+            }
         }
         memo.forget(entry.id)
-        return scopes
+        return isKnown ? scopes : []
+    }
+
+    /// The record's scope. A write on a record that this file knew nothing of, as one that was saved out of a damaged file, is
+    /// linked under the record's own id: then the server says the scope, before or with this frame.
+    private func scope(of key: RecordKey, linked: String, _ records: RecordTable) throws -> String? {
+        guard linked == ScopeID(record: key.id).text, records.tables[key.collection]?.collection.scope != .ownRecord
+        else { return linked }
+        if let base = try records.base(key), base.seq > 0 { return base.scope.text }
+        return groups.first { group in group.changes.contains { $0.key == key } }?.scope.text
     }
 
     /// Parks the contested fields of an entry whose rest has taken effect: the app chooses between the two values of each.

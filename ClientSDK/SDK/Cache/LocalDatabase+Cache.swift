@@ -64,18 +64,26 @@ extension LocalDatabase {
         try vacuum()
     }
 
-    /// Gives free room of the file back to the disk, where that is a third of it and more than the file may be used for at all:
-    /// less is soon used again. Takes as long as writing what is used, which the cache's policy bounds; nobody who reads waits.
+    /// Writes the file anew: where a third of it is free and it is larger than the cache's policy allows, so that the room goes
+    /// back to the disk; and after a scope was withdrawn, since SQLite overwrites what is deleted and leaves copies of what it
+    /// had moved from one page to another. Takes as long as writing what is used; no reader waits.
     ///
-    /// - Returns: false where there is little to give.
+    /// - Returns: false where neither is so, or only the second in a file above `wipedBytesMax` and the policy's bound.
     @discardableResult
     package func giveBack() throws -> Bool {
-        guard path != nil, let bytesMax = limits.cache.bytesMax else { return false }
-        let (total, free) = try writer.read { db in (try FileSize(db: db).total(), try FileSize(db: db).free()) }
-        guard total > bytesMax, free >= total / 3 else { return false }
+        guard path != nil else { return false }
+        let (total, free, isUnwiped) = try writer.read { db in
+            (try FileSize(db: db).total(), try FileSize(db: db).free(), try Meta.unwiped.integer(db) == 1)
+        }
+        let bytesMax = limits.cache.bytesMax
+        let isWasteful = bytesMax.map { total > $0 && free >= total / 3 } ?? false
+        guard isWasteful || (isUnwiped && total <= max(bytesMax ?? 0, Self.wipedBytesMax)) else { return false }
         try vacuum()
         return true
     }
+
+    /// The largest file that is written anew only for what was withdrawn.
+    private static var wipedBytesMax: Int64 { 128 << 20 }
 
     private func vacuum() throws {
         let first = path.map { FirstPage(beside: $0) }
@@ -88,7 +96,10 @@ extension LocalDatabase {
                 return .commit
             }
             try db.execute(sql: "VACUUM")
+            try Meta.unwiped.set(0, db)
         }
+        // The log has the pages of before.
+        cutLog(isNeeded: true)
         // Without room for it there is none until the next opening.
         try? writer.read { db in try first?.note(db) }
     }

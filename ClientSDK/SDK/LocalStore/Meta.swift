@@ -44,6 +44,8 @@ enum Meta: String {
     case releaseWanted = "release_wanted"
     /// 1 while the log may hold what was withdrawn with a scope.
     case withdrawn
+    /// 1 while unused bytes of pages may hold what was withdrawn with a scope: SQLite leaves them when it moves rows.
+    case unwiped
     /// The highest number of a deletion that `tidemark_deletion` has forgotten.
     case deletionsThrough = "deletions_through"
     /// When the last comparison with the server began, by the device's clock.

@@ -79,6 +79,28 @@ import TidemarkWire
         try expect(files(with: Self.secret), [])
     }
 
+    @Test func `what SQLite moved between pages goes with the cache's next round`() throws {
+        let bench = try bench()
+        try bench.join(lost, RecordKey.room(2).scope)
+        var outcomes: [(number: Int64, id: UInt64, refused: RejectionCode?)] = []
+        for number in 1...120 as ClosedRange<UInt64> {
+            let text = String(repeating: Self.secret + " ", count: Int(number * 7 % 9) + 1)
+            try bench.write(number, .note(number, in: number % 3 == 0 ? 2 : 1, ["text": .string(text)]))
+            outcomes.append((Int64(number), number, nil))
+        }
+        _ = try bench.database.nextPush(after: 0, maxTransactions: 200, maxBytes: 1 << 20)
+        for part in 0..<12 {
+            let some = Array(outcomes[part * 10..<part * 10 + 10])
+            try bench.apply(from: "c\(part)", to: "c\(part + 1)", settled: .outcomes(some))
+        }
+        #expect(try !bench.database.giveBack(), "nothing was withdrawn")
+        let scopes = [lost, RecordKey.room(2).scope]
+        try bench.apply(from: "c12", to: "end", grants: scopes.map { .init(scope: $0, since: 9_000, role: nil) })
+        #expect(try bench.database.giveBack())
+        try expect(files(with: Self.secret), [])
+        #expect(try !bench.database.giveBack(), "once is enough")
+    }
+
     @Test func `a scope that a welcome purges leaves nothing either`() async throws {
         let bench = try bench()
         try await fill(bench)

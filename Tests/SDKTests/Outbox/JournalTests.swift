@@ -84,6 +84,43 @@ import TidemarkWire
         #expect(try states() == "1refused,2refused,3refused,4refused,5settled")
     }
 
+    /// A database that took a write on a note of room 1 out of a damaged file, and knows nothing else of the note.
+    private func salvaged() throws -> Bench {
+        let entry = try bench.database.writer.read { try OutboxTable(db: $0).entry(.transaction(4)) }
+        var found = try #require(entry)
+        found.number = 1
+        let other = try Bench()
+        let saved = Salvaged(entries: [.init(entry: found, transaction: try found.transaction())])
+        try other.database.restore(saved, newClient: UniqueID(high: 0xc2, low: 1))
+        try other.join(RecordKey.room(1).scope)
+        _ = try other.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
+        return other
+    }
+
+    @Test(arguments: [false, true])
+    func `a write out of a damaged file is of the scope that the server says of its record`(_ isHeld: Bool) throws {
+        let other = try salvaged()
+        let row = Change.note(1, seq: 110, born: 101, author: "ann", ["text": "b"])
+        if isHeld { try other.apply(from: "c0", to: "c1", row) }
+        let settled = Settled.accepted(1, 4)
+        if isHeld {
+            try other.apply(from: "c1", to: "c2", settled: settled)
+        } else {
+            try other.apply(from: "c0", to: "c2", row, settled: settled)
+        }
+        let body = try other.string("SELECT body FROM tidemark_outbox")
+        #expect(body?.contains("text") == true, "it can be offered again")
+        try other.apply(
+            from: "c2", to: "c3", grants: [.init(scope: RecordKey.room(1).scope, since: 120, role: nil)])
+        #expect(try other.string("SELECT body FROM tidemark_outbox")?.contains("text") == false)
+    }
+
+    @Test func `a write out of a damaged file keeps no payload where nobody says the scope of its record`() throws {
+        let other = try salvaged()
+        try other.apply(settled: .accepted(1, 4))
+        #expect(try other.string("SELECT body FROM tidemark_outbox")?.contains("text") == false)
+    }
+
     @Test func `a file from before what is settled was kept opens, and keeps from then on`() throws {
         let folder = try TemporaryFolder()
         let old = try Bench(path: folder.path("a"))

@@ -1,4 +1,5 @@
 import GRDB
+import TidemarkHub
 import TidemarkModel
 import TidemarkStore
 import TidemarkWire
@@ -119,17 +120,21 @@ struct CopyWatch {
 
     /// The epoch of the copy's cursor.
     private var epoch: Epoch = 0
+    /// The text of the copy's cursor.
+    private var cursor = ""
 
-    /// I-34: whoever shows a cursor is not welcomed in an epoch before the cursor's. What is behind the horizon is not known.
+    /// I-34: a client that shows a cursor is not welcomed in an epoch before the cursor's. A server proves nothing by a cursor
+    /// behind the horizon, nor by one whose key it has no more.
     private mutating func checkEpoch(_ message: ServerMessage, on device: Device) {
         switch message {
         case .welcome(let welcome):
             let world = device.world
-            if position >= world.database.tables.horizon(of: World.workspace), welcome.epoch < epoch {
+            let isKnown = device.connection?.seal?.open(cursor, workspace: World.workspace.text) != nil
+            if position >= world.database.tables.horizon(of: World.workspace), isKnown, welcome.epoch < epoch {
                 world.broke(.epochs, "d\(device.number): welcomed in epoch \(welcome.epoch), stood in \(epoch)")
             }
-            epoch = world.epoch(of: welcome.cursor) ?? 0
-        case .changes(let changes): epoch = device.world.epoch(of: changes.cursor) ?? 0
+            (epoch, cursor) = (world.epoch(of: welcome.cursor) ?? 0, welcome.cursor)
+        case .changes(let changes): (epoch, cursor) = (device.world.epoch(of: changes.cursor) ?? 0, changes.cursor)
         default: break
         }
     }

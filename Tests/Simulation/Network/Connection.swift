@@ -12,6 +12,8 @@ final class Connection {
     let counter: Int64
     /// When the token was issued that it is open by.
     var issued: Milliseconds?
+    /// The keys of the server's process; `nil` before it accepted the connection.
+    var seal: CursorSeal?
     /// Its client id is being registered.
     var isNew = false
     /// Each end's own belief; a cut is noticed by the two at different times.

@@ -153,6 +153,7 @@ final class ServerNode {
     func opened(_ connection: Connection) {
         connections[connection.id] = connection
         connection.watch.isVoid = isAstray
+        connection.seal = context.seal
         advance(.opened(connection.id, headerToken: nil))
     }
 
