@@ -1,4 +1,4 @@
-/// One JSON object of a schema document, consumed key by key so that what nobody asked for is an error.
+/// One JSON object of a schema document, consumed key by key so that an unknown key is an error.
 struct SchemaObject {
     private var remaining: Fields
     private let collection: String?
@@ -52,7 +52,7 @@ struct SchemaObject {
         return texts
     }
 
-    /// One string, or a list of them; nothing is an empty list.
+    /// Returns one string or a list of them; an empty list if the key is missing.
     mutating func names(_ key: String) throws(SchemaError) -> [String] {
         if case .string(let name)? = remaining[key] {
             remaining[key] = nil

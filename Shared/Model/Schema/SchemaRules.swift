@@ -137,8 +137,8 @@ enum SchemaRules {
         if field.merge == .server, field.isRequired { throw error("a server field cannot be required of clients") }
     }
 
-    /// A reference within its scope names a record that is in one: of another scope, the target's own record would do for the
-    /// field that holds the scope alone, which names no other anyway.
+    /// Checks that a reference within its scope can name a record there. Records of a shared scope are never in another
+    /// one, and the field that holds the scope names the scope's own record anyway.
     private static func checkWithin(
         _ field: FieldSchema, of collection: CollectionSchema, in schema: Schema, _ error: (String) -> SchemaError
     ) throws(SchemaError) {
@@ -157,7 +157,7 @@ enum SchemaRules {
         }
     }
 
-    /// A default is one reading of what is absent: nothing else may be one, and nothing may count on a value that is stored.
+    /// Checks that a default is the only reading of an absent value, and that nothing relies on a stored value.
     private static func checkDefault(
         of field: FieldSchema, _ error: (String) -> SchemaError
     ) throws(SchemaError) {
