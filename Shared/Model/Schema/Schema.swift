@@ -315,8 +315,8 @@ extension CollectionSchema {
     package var otherIdentity: Rejection {
         let parts = identity?.parts.joined(separator: ", ") ?? ""
         if identity?.isKey == true {
-            return Rejection(.forbidden, "\(name): an id is made of the key \(parts), and this one makes another")
+            return Rejection(.forbidden, "\(name): the id must be the one that the key \(parts) makes")
         }
-        return Rejection(.forbidden, "\(name): an id of version 8 is made of \(parts), and these make another one")
+        return Rejection(.forbidden, "\(name): an id of version 8 must be the one that \(parts) make")
     }
 }

@@ -90,6 +90,6 @@ struct SchemaObject {
         _ text: String, for key: String, of type: Choice.Type
     ) -> SchemaError {
         let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        return error("\"\(key)\" does not know \(text); it is one of \(choices)")
+        return error("\"\(key)\" cannot be \(text); it must be one of \(choices)")
     }
 }

@@ -150,7 +150,7 @@ package enum TransactionCoding {
 
     private static func refused(_ error: any Error, id: TransactionID?) -> Push.Entry {
         let rejection =
-            error as? Rejection ?? Rejection(.invalid, "the transaction does not decode: \(error)")
+            error as? Rejection ?? Rejection(.invalid, "the transaction is malformed: \(error)")
         return Push.Entry(id: id, refused: rejection)
     }
 
