@@ -123,7 +123,8 @@ import TidemarkModel
 
     @Test(arguments: [
         (#""was": ["status"]"#, "\"was\" names a field that exists: status"),
-        (#""was": ["a", "a"]"#, "two fields cannot both have been a"), (#""was": ["a b"]"#, "is not a valid name of a field"),
+        (#""was": ["a", "a"]"#, "two fields cannot both have been a"),
+        (#""was": ["a b"]"#, "is not a valid name of a field"),
         (#""was": 1"#, "\"was\" must be a list of strings"),
     ])
     func `a name that a field cannot have had is refused`(_ was: String, _ reason: String) {
