@@ -14,8 +14,8 @@ import TidemarkLock
 /// copies the log, and then what was written meanwhile. The writer only copies the rest, between two writes, and
 /// restarts the log. If the log fills faster than that, the writer copies it after all, at ``backstop`` times the size.
 ///
-/// Before it is started, and after it is closed, the writer copies as SQLite would. It lives as long as the pool that
-/// watches it.
+/// Before it is started, and after it is closed, the writer copies as SQLite would. It lives as long as the pool whose
+/// connections it watches.
 package final class Checkpointer: Sendable {
     /// The factor by which the log may exceed the requested size.
     package static let backstop: Int32 = 4
@@ -61,7 +61,6 @@ package final class Checkpointer: Sendable {
     ///   - copiedAt: bytes in the log at which it is copied: half of the file's bytes, within these bounds.
     ///   - rest: the pause in writing that a copy waits for, where such pauses are likely, since a copy shares the disk
     ///     with the writer. `nil` copies at once.
-    ///     writer. `nil` copies at once.
     package init(copiedAt: ClosedRange<Int>, rest: Duration? = nil) {
         self.copiedAt = copiedAt
         self.rest = rest

@@ -38,7 +38,7 @@ package struct JSONReader {
         self.limits = limits
     }
 
-    /// An error at the current position.
+    /// Returns an error at the current position.
     package func failure(_ reason: String) -> JSONError { JSONError(reason: reason, offset: position) }
 
     // MARK: Tokens

@@ -47,7 +47,7 @@ package struct ContestedFields: Hashable, Sendable {
 }
 
 extension RecordMerge {
-    /// The refusal of a write that would replace a value that its writer has not seen.
+    /// Returns the refusal of a write that would replace a value that its writer has not seen.
     package static func contested(_ field: String, in collection: CollectionSchema) -> Rejection {
         let name = collection.field(field)?.name ?? field.excerpt()
         return Rejection(.conflict, "\(collection.name).\(name): changed since the writer saw it")

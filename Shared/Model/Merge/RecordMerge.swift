@@ -163,7 +163,7 @@ extension CollectionSchema {
         Rejection(.invalid, "\(name).\(memberField ?? ""): a scope keeps a member: delete its record instead")
     }
 
-    /// The refusal of a reference to a record that is not in the scope of the record that names it.
+    /// Returns the refusal of a reference to a record that is not in the scope of the record that names it.
     package func strayReference(_ field: FieldSchema) -> Rejection {
         Rejection(.notFound, "\(name).\(field.name): names no record of \(field.target ?? "") in the same scope")
     }

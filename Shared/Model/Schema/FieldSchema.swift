@@ -142,7 +142,7 @@ public enum MergeRule: String, Sendable, Hashable, CaseIterable {
     case counter
     /// The largest value written wins.
     case max
-    /// A write that has not seen the value that it would replace is refused with `conflict`, for the app to resolve.
+    /// A write that has not seen the value that it would replace leaves the field as it is; the app resolves it.
     case manual
     /// Only a service principal writes it.
     case server

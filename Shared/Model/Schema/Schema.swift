@@ -155,7 +155,7 @@ public final class CollectionSchema: Sendable {
     /// The name under which server and wire know the collection.
     public var storedName: String { was ?? name }
 
-    /// The field of that name, if the collection has one.
+    /// Returns the field of that name, if the collection has one.
     public func field(_ name: String) -> FieldSchema? {
         guard let index = indexByName[name], hasName(name, at: index) else { return nil }
         return fields[index]

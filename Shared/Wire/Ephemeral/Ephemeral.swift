@@ -58,7 +58,7 @@ package struct Ephemeral: Hashable, Sendable {
         return Ephemeral(scope: scope, user: user, kind: kind, payload: payload, lifetime: lifetime)
     }
 
-    /// The message's bytes.
+    /// Returns the message's bytes.
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 160)
         writer.literal("{\"t\":\"eph\",\"scope\":")

@@ -6,7 +6,7 @@ package struct PushCall: Hashable, Sendable {
     /// The number of the client's connections and HTTP pushes so far, counted together.
     package var connection: Int64
     package var push: Push
-    /// Name and version of the app, as in `hello`.
+    /// The name and version of the app, as in `hello`.
     package var app: String?
 
     package init(client: ClientID, connection: Int64, push: Push, app: String? = nil) {

@@ -1,6 +1,7 @@
 package import TidemarkModel
 
-/// A step of the order as one client sees it: apply it whole, with `cursor`, in one local transaction.
+/// A step of the order as one client sees it. The client applies it as a whole, with `cursor`, in one local
+/// transaction.
 package struct Changes: Hashable, Sendable {
     /// The records of one scope.
     package struct Group: Hashable, Sendable {
@@ -187,7 +188,7 @@ extension Changes.GrantChange {
     }
 }
 
-/// One record state as it travels: `[collection, id, seq, born, flags, author, created, updated, body]`.
+/// One record state as it is sent: `[collection, id, seq, born, flags, author, created, updated, body]`.
 ///
 /// Flag 1 marks a tombstone, whose body is `null`. The scope is written once, before the rows of its group.
 package enum RowCoding {

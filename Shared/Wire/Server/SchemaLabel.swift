@@ -19,7 +19,7 @@ package struct SchemaLabel: Hashable, Sendable {
         self.init(name: schema.name, version: schema.version, revision: revision)
     }
 
-    /// `{"name":…,"version":…,"revision":…}`.
+    /// Writes `{"name":…,"version":…,"revision":…}`.
     func write(to writer: inout JSONWriter) {
         writer.literal("{\"name\":")
         writer.string(name)

@@ -8,7 +8,8 @@ package struct Welcome: Hashable, Sendable {
         case ok
         /// The client sent none: everything arrives as new scopes.
         case none
-        /// It belongs to no history of this server: everything held must be filled again, pending writes stay.
+        /// It belongs to another history, or is older than the remembered deletions: everything held must be filled
+        /// again, pending writes stay.
         case resync
         /// It lies in a history that the database lost: the client goes back to ``Rewind/to``, and the stream goes on
         /// from there. Only sent to a client that sent `ends`.
