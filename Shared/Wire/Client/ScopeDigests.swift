@@ -2,7 +2,7 @@ package import TidemarkModel
 
 /// Digests of the scopes that a client holds, which `hello` has instead of a long list (SCOPES.md).
 ///
-/// Scopes are spread over parts by their names. The digest of a part is the sum of the terms of its scopes, so the
+/// Scopes are spread over parts by their names. The digest of a part is the sum of the terms of its scopes. The
 /// server finds the parts that differ from the user's grants, and lists only those.
 package struct ScopeDigests: Hashable, Sendable {
     /// The digest of each part.
