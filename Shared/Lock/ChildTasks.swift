@@ -1,5 +1,5 @@
-/// The child tasks of a body that starts one now and then for as long as it runs. As the standard library's
-/// `DiscardingTaskGroup`, which begins with iOS 17 and macOS 14: a child that has ended leaves nothing behind.
+/// The child tasks of a body that starts new ones while it runs. It replaces the standard library's
+/// `DiscardingTaskGroup`, which requires iOS 17 and macOS 14: a child that has ended leaves nothing behind.
 ///
 /// ```swift
 /// await withChildTasks { children in
@@ -8,9 +8,9 @@
 /// }
 /// ```
 ///
-/// A task group keeps the result of each child until somebody asks for it. Here each child counts its own end, and
-/// the next one that is added takes out as many results as were counted. So the group holds the children that run and
-/// those that have ended since the last one was added.
+/// A task group keeps the result of each child until it is asked for. Here each child counts its own end, and adding
+/// the next child removes as many results as were counted. The group therefore holds the children that run and those
+/// that have ended since the last one was added.
 package struct ChildTasks {
     private var group: TaskGroup<Void>
     private let ended = Lock(0)
@@ -19,7 +19,7 @@ package struct ChildTasks {
 
     fileprivate init(_ group: TaskGroup<Void>) { self.group = group }
 
-    /// Starts a child; waits for none that is still running.
+    /// Starts a child. Never waits for one that is still running.
     package mutating func add(_ work: @escaping @Sendable () async -> Void) async {
         await takeOutEnded()
         group.addTask { [ended] in
@@ -28,7 +28,7 @@ package struct ChildTasks {
         }
     }
 
-    /// The same, on an executor; `nil` for the system's threads.
+    /// Starts a child on an executor; `nil` means the system's threads.
     @available(iOS 18, macOS 15, *)
     package mutating func add(
         on executor: (any TaskExecutor)?, _ work: @escaping @Sendable () async -> Void

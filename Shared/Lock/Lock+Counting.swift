@@ -1,15 +1,15 @@
 extension Lock where Value: Sendable {
-    /// The value as it is now; another thread may have changed it before the caller looks.
+    /// The current value; another thread may change it before the caller uses it.
     @inlinable
     package var current: Value { withLock { $0 } }
 
-    /// Puts another value in its place.
+    /// Replaces the value.
     @inlinable
     package func set(_ new: Value) { withLock { $0 = new } }
 
-    /// Puts another value in its place.
+    /// Replaces the value.
     ///
-    /// - Returns: the value before.
+    /// - Returns: the previous value.
     @inlinable
     package func exchange(_ new: Value) -> Value {
         withLock { value in
@@ -20,7 +20,7 @@ extension Lock where Value: Sendable {
 }
 
 extension Lock where Value: AdditiveArithmetic & Sendable {
-    /// Adds; traps beyond the type's bounds.
+    /// Adds to the value; traps beyond the type's bounds.
     ///
     /// - Returns: the sum.
     @inlinable

@@ -5,9 +5,9 @@
 /// let isNew = names.withLock { $0.insert("ann").inserted }
 /// ```
 ///
-/// The lock is the system's own (`os_unfair_lock`, `pthread_mutex_t`), so that it exists on every version that the package
-/// supports; the standard library's `Mutex` begins with iOS 18 and macOS 15. A thread that takes the lock again inside
-/// `withLock` is stopped by the system or waits for ever: `body` calls nothing that may come back here.
+/// The lock is the system's own (`os_unfair_lock`, `pthread_mutex_t`), so it exists on every version that the package
+/// supports; the standard library's `Mutex` requires iOS 18 and macOS 15. A thread that locks again inside `withLock`
+/// is stopped by the system or waits forever, so `body` must not call anything that may use the same lock.
 package final class Lock<Value>: @unchecked Sendable {
     // Each value crosses in by `sending`, and is reached by one thread at a time from then on.
     @usableFromInline

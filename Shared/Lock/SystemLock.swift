@@ -8,7 +8,7 @@ internal import Foundation
 private typealias Primitive = pthread_mutex_t
 #endif
 
-/// The system's lock, at an address that never changes. Made for many threads.
+/// The system's lock, at an address that never changes. Any thread may use it.
 @usableFromInline
 struct SystemLock: @unchecked Sendable {
     private let address: UnsafeMutablePointer<Primitive>
@@ -17,7 +17,7 @@ struct SystemLock: @unchecked Sendable {
         address = UnsafeMutablePointer.allocate(capacity: 1)
         address.initialize(to: Primitive())
         #if !canImport(Darwin)
-        // Fails for attributes alone, and none are given.
+        // Only invalid attributes make it fail, and it gets none.
         pthread_mutex_init(address, nil)
         #endif
     }

@@ -8,7 +8,7 @@ package enum Base64URL {
         return values
     }()
 
-    /// Text of four characters for three bytes, begun ones too.
+    /// Returns four characters for every three bytes, and two or three for an incomplete last group.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.underestimatedCount * 4 + 2) / 3)
@@ -26,8 +26,8 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text; `nil` for one that ``encode(_:)`` makes of none: with padding, another character, or bits left
-    /// over.
+    /// Returns the bytes of a text; `nil` for a text that ``encode(_:)`` cannot produce: with padding, another
+    /// character or leftover bits.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.underestimatedCount * 3 / 4)

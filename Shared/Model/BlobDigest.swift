@@ -1,14 +1,15 @@
 /// The name of a blob: the SHA-256 of its bytes as 64 lower-case hexadecimal digits.
 ///
-/// Two blobs with one digest are the same bytes, so that a digest can be kept in a record while the bytes travel apart.
+/// Two blobs with the same digest have the same bytes, so a record can hold the digest while the bytes are sent
+/// separately.
 public struct BlobDigest: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The digits, as they stand in addresses and records.
+    /// The digits, as used in addresses and records.
     public let text: String
 
-    /// Digits of a digest.
+    /// The number of digits.
     private static let digits = 64
 
-    /// Checks digits that came from elsewhere; `nil` for anything but 64 of `0`–`9` and `a`–`f`.
+    /// Checks digits from outside; `nil` for anything but 64 of `0`–`9` and `a`–`f`.
     public init?(checking text: String) {
         let isDigit = { (byte: UInt8) in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
@@ -18,7 +19,7 @@ public struct BlobDigest: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.text = text
     }
 
-    /// Takes what a SHA-256 function gives.
+    /// Creates the digest from the result of a SHA-256 function.
     ///
     ///     BlobDigest(sha256: SHA256.hash(data: jpeg))
     ///

@@ -1,14 +1,14 @@
-/// One authoritative state of a record at its place in the order; what the server decided.
+/// One state of a record that the server decided, at its position in the order.
 public struct Change: Hashable, Sendable {
     public var key: RecordKey
     public var scope: ScopeID
-    /// Where this state stands in the workspace's order.
+    /// The number of this state in the workspace's order.
     public var seq: SequenceNumber
-    /// Where the record's creation stands; the record's `serverID`, never changes.
+    /// The number of the record's creation. It is the record's `serverID` and never changes.
     public var born: SequenceNumber
-    /// A tombstone has no fields.
+    /// True for a tombstone, which has no fields.
     public var isDeleted: Bool
-    /// Who created the record.
+    /// The user who created the record.
     public var author: UserID
     /// Server time of the creation.
     public var created: Milliseconds

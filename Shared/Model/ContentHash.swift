@@ -1,6 +1,6 @@
-/// A SHA-256 (FIPS 180-4) over bytes that come in pieces: names of blobs, and ids that are made of names.
+/// A SHA-256 (FIPS 180-4) over bytes that arrive in pieces, for names of blobs and ids that are derived from names.
 ///
-/// Written out here, since a package for it would be half of what an app builds on Linux. Nothing is kept secret with it.
+/// Implemented here because a package for it would be half of what an app builds on Linux. It protects no secret.
 ///
 ///     var hash = ContentHash()
 ///     for piece in pieces { hash.update(piece) }
@@ -22,14 +22,14 @@ package struct ContentHash: Sendable {
     private var state: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) = (
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19
     )
-    /// Bytes of a block that is not whole yet.
+    /// The bytes of the incomplete last block.
     private var rest: [UInt8] = []
     private var length: UInt64 = 0
     private var words = [UInt32](repeating: 0, count: 64)
 
     package init() {}
 
-    /// The 32 bytes of the whole at once.
+    /// Returns the hash of all bytes at once, as 32 bytes.
     package static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var hash = ContentHash()
         let known: Void? = bytes.withContiguousStorageIfAvailable { hash.update(UnsafeRawBufferPointer($0)) }
@@ -55,7 +55,7 @@ package struct ContentHash: Sendable {
         rest += bytes
     }
 
-    /// Ends it; the value is of no further use.
+    /// Returns the 32 bytes of the hash. The value must not be used afterwards.
     package mutating func finalize() -> [UInt8] {
         let bits = length &* 8
         var end: [UInt8] = [0x80]

@@ -1,16 +1,18 @@
-/// Ids that are made of names and not by chance: devices that know nothing of each other make the same one.
+/// Ids that are made of names instead of random numbers: devices that know nothing of each other make the same one.
 ///
-/// A SHA-256 over the names, each behind its length in bytes as eight bytes, the highest first; its first 16 bytes with the
-/// marks of a UUID of version 8. `Shared/SCHEMA.md` has an example.
+/// The id is the first 16 bytes of a SHA-256, with the version and variant bits of a UUID of version 8. The hash covers
+/// the names, each preceded by its length in bytes as a big-endian number of eight bytes. `Shared/SCHEMA.md` has an
+/// example.
 package enum DerivedID {
-    /// Ids that the same names make: the first is meant, the others are for when it is taken.
+    /// The number of ids that the same names can make. The first is the usual one; the others are for records whose
+    /// first id is taken.
     package static let candidatesMax = 8
 
     /// - Parameter candidate: 0 for the first id of these names, up to `candidatesMax - 1`.
     package static func make(_ names: [String], candidate: Int = 0) -> UniqueID {
         var hash = ContentHash()
         for (index, name) in names.enumerated() {
-            // No first name of a schema has a space in it.
+            // The first name is an identifier of the schema, so it never contains a space.
             let text = index == 0 && candidate > 0 ? "\(name) \(candidate)" : name
             withUnsafeBytes(of: UInt64(text.utf8.count).bigEndian) { hash.update($0) }
             Array(text.utf8).withUnsafeBytes { hash.update($0) }
@@ -26,6 +28,6 @@ package enum DerivedID {
 }
 
 extension UniqueID {
-    /// A UUID of version 8: what ``DerivedID`` makes, and chance never does.
+    /// Whether the id is a UUID of version 8, which ``DerivedID`` makes and random ids never are.
     package var isDerived: Bool { high & 0xf000 == 0x8000 && low >> 62 == 2 }
 }

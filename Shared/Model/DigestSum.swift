@@ -1,5 +1,5 @@
-/// A number of 128 bits in two halves: a sum of terms of a digest, or one term. The standard library's `UInt128` begins with
-/// iOS 18 and macOS 15.
+/// A number of 128 bits in two halves: a sum of terms of a digest, or one term. The standard library's `UInt128`
+/// requires iOS 18 and macOS 15.
 package struct DigestSum: Hashable, Sendable {
     package private(set) var high: UInt64
     package private(set) var low: UInt64
@@ -12,7 +12,7 @@ package struct DigestSum: Hashable, Sendable {
         self.low = low
     }
 
-    /// Reads the first 16 bytes, big-endian; bytes that are missing are zeros at the front.
+    /// Reads the first 16 bytes, big-endian; missing bytes are zeros at the front.
     package init(bigEndian bytes: some Sequence<UInt8>) {
         self = bytes.prefix(16).reduce(into: .zero) { sum, byte in sum.append(UInt64(byte), bits: 8) }
     }

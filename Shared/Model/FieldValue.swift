@@ -1,6 +1,6 @@
-/// The value of one field, as JSON knows it, with integers kept apart from floating point.
+/// The value of one field: a JSON value that keeps integers apart from floating-point numbers.
 ///
-/// Strings are equal when their bytes are: two spellings of one character are two values.
+/// Strings are equal if their bytes are equal: two spellings of one character are two values.
 public enum FieldValue: Hashable, Sendable {
     case null
     case boolean(Bool)
@@ -23,7 +23,7 @@ public enum FieldValue: Hashable, Sendable {
         }
     }
 
-    /// No less than its canonical JSON has bytes.
+    /// An upper bound for the bytes of the canonical JSON.
     package var canonicalBytesMax: Int {
         switch self {
         case .null, .boolean: 5
@@ -53,7 +53,8 @@ extension FieldValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, E
 }
 
 extension FieldValue {
-    /// A total order within numbers and within strings; `nil` where two values do not compare.
+    /// Whether the value comes before the other, in a total order within numbers and within strings; `nil` if the two
+    /// cannot be compared.
     package func isLess(than other: FieldValue) -> Bool? {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right
@@ -94,7 +95,7 @@ extension FieldValue {
 }
 
 extension FieldValue {
-    /// Bytes of the canonical JSON, without writing it.
+    /// The bytes of the canonical JSON, counted without writing it.
     package var jsonSize: Int {
         switch self {
         case .null: 4
@@ -109,17 +110,17 @@ extension FieldValue {
 }
 
 extension Fields {
-    /// Bytes of the canonical JSON, without writing it.
+    /// The bytes of the canonical JSON, counted without writing it.
     package var jsonSize: Int { entries.reduce(2 + max(0, entries.count - 1)) { $0 + $1.jsonSize } }
 
-    /// Bytes that this field has in the canonical JSON of a record: 0 without a value.
+    /// Returns the bytes of this field in the canonical JSON of a record; 0 without a value.
     package func jsonSize(of name: String) -> Int {
         self[name].map { Entry(name: name, value: $0).jsonSize } ?? 0
     }
 }
 
 extension Fields.Entry {
-    /// Bytes of the member: name, colon and value.
+    /// The bytes of the member: name, colon and value.
     fileprivate var jsonSize: Int { name.jsonSize + 1 + value.jsonSize }
 }
 
@@ -136,7 +137,7 @@ extension Int64 {
 }
 
 extension String {
-    /// Bytes of the text in quotes, with what JSON demands escaped.
+    /// The bytes of the quoted text, with the escapes that JSON requires.
     fileprivate var jsonSize: Int {
         var text = self
         return text.withUTF8 { utf8 in
@@ -156,7 +157,7 @@ extension String {
 ///     var fields: Fields = ["text": "hi", "sentAt": 1_760_000_000_000]
 ///     fields["text"] = "hello"
 ///
-/// Equal contents have equal canonical bytes, which is what convergence is compared by.
+/// Equal contents have equal canonical bytes; comparing copies relies on that.
 public struct Fields: Hashable, Sendable {
     /// One name with its value.
     public struct Entry: Hashable, Sendable {
@@ -168,7 +169,7 @@ public struct Fields: Hashable, Sendable {
             self.value = value
         }
 
-        /// Names are their bytes, as values are.
+        /// Compares names by their bytes, like values.
         public static func == (left: Entry, right: Entry) -> Bool {
             left.name.hasSameBytes(as: right.name) && left.value == right.value
         }
@@ -188,7 +189,7 @@ public struct Fields: Hashable, Sendable {
     /// No fields yet, with room for some.
     package init(capacity: Int) { entries.reserveCapacity(capacity) }
 
-    /// Takes entries that are in order already, each name once: misuse makes names that are not found.
+    /// Takes entries that are already sorted, each name once. Names of unsorted entries are not found.
     package init(sorted: [Entry]) { entries = sorted }
 
     /// Sorts the entries; `nil` when a name occurs twice.
@@ -226,7 +227,7 @@ public struct Fields: Hashable, Sendable {
     /// True when there is no field.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The canonical JSON bytes: what is stored and spliced into frames.
+    /// The canonical JSON bytes, which are stored and spliced into frames.
     package var canonicalBytes: [UInt8] {
         var capacity = 2
         for entry in entries {
@@ -238,7 +239,8 @@ public struct Fields: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// No less than `canonicalBytes` has, and quickly told: a byte of text is written as six at most, a number as 25.
+    /// An upper bound for the size of `canonicalBytes` that is quick to compute: a byte of text takes at most six
+    /// bytes, a number 25.
     package var canonicalBytesMax: Int {
         entries.reduce(2) { $0 + 6 * $1.name.utf8.count + 4 + $1.value.canonicalBytesMax }
     }

@@ -1,4 +1,4 @@
-/// A user's part in a scope, weakest first.
+/// A user's role in a scope, weakest first.
 public enum Role: String, Sendable, Hashable, CaseIterable {
     case member
     case admin
@@ -6,11 +6,11 @@ public enum Role: String, Sendable, Hashable, CaseIterable {
     case owner
 }
 
-/// That a user may see a scope, since which place in the order.
+/// A user's permission to see a scope, with the number in the order from which it is valid.
 public struct Grant: Hashable, Sendable {
     public let scope: ScopeID
-    /// The sequence number of the grant; 0 for scopes that are shared with everybody. With the scope it identifies a
-    /// subscription: revoked and granted again is another one.
+    /// The sequence number of the grant; 0 for shared scopes, which every user sees. Together with the scope it
+    /// identifies a subscription: a scope that is revoked and granted again is another one.
     public let since: SequenceNumber
     public let role: Role
 
@@ -21,10 +21,10 @@ public struct Grant: Hashable, Sendable {
     }
 }
 
-/// Who is asking.
+/// The user or service that makes a request.
 package struct Principal: Hashable, Sendable {
     package let user: UserID
-    /// A trusted backend: passes every access rule and may write server-only fields.
+    /// True for a trusted backend, which passes every access rule and may write server-only fields.
     package let isService: Bool
 
     package init(user: UserID, isService: Bool = false) {

@@ -4,12 +4,13 @@ package struct ModelLimits: Hashable, Sendable {
     package var recordBytesMax = 256 * 1024
     /// Mutations in one transaction.
     package var mutationsMax = 64
-    /// Bytes of one transaction as it stands on the wire.
+    /// Bytes of one transaction as it is sent.
     package var transactionBytesMax = 256 * 1024
     /// Members that one scope record may list.
     package var membersMax = 10_000
 
-    /// Keys of a map under rule `keys`. The same for every server and device: the rule itself must not depend on who applies it.
+    /// Keys of a map under rule `keys`. The same for every server and device, since the rule must give the same result
+    /// on all.
     package static let mapKeysMax = 1_000
     /// Bytes of one key of such a map.
     package static let mapKeyBytesMax = 128

@@ -1,4 +1,4 @@
-/// Names one record: its collection and the id that its creator's device made.
+/// The identity of a record: its collection and the id that its creator's device made.
 public struct RecordKey: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let collection: String
     public let id: LocalID
@@ -15,7 +15,7 @@ public struct RecordKey: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 }
 
-/// What a client wants done to one field.
+/// A change that a client requests for one field.
 public enum FieldPatch: Hashable, Sendable {
     /// Replace the value.
     case set(FieldValue)
@@ -37,7 +37,7 @@ public enum FieldPatch: Hashable, Sendable {
 public struct NamedPatch: Hashable, Sendable {
     public let field: String
     public let patch: FieldPatch
-    /// The value that the writer saw in the field before; `nil` when it does not say. The SDK fills it in.
+    /// The mark of the value that the writer saw in the field before; `nil` if it does not say. The SDK fills it in.
     public let seen: ValueMark?
 
     public init(_ field: String, _ patch: FieldPatch, seen: ValueMark? = nil) {
@@ -70,15 +70,15 @@ public struct Mutation: Hashable, Sendable {
     }
 }
 
-/// An atomic list of mutations: all of them take effect at the server, or none. An app meets it as a write, by its receipt:
-/// SwiftUI has a type of this name.
+/// An atomic list of mutations: all of them take effect at the server, or none. Apps see it as a write with a receipt,
+/// since SwiftUI has a type of this name.
 package struct Transaction: Hashable, Sendable {
-    /// Chosen once by the device; the same however often it is sent.
+    /// Chosen once by the device, and the same each time it is sent.
     package var id: TransactionID
     package var mutations: [Mutation]
     /// The device's clock when the app wrote; shown, never used for order.
     package var clientTime: Milliseconds
-    /// When given, the transaction is refused with `conflict` if a record it touches is newer than this.
+    /// The transaction is refused with `conflict` if a record that it touches has a higher number than this.
     package var ifSeq: SequenceNumber?
 
     package init(id: TransactionID, mutations: [Mutation], clientTime: Milliseconds, ifSeq: SequenceNumber? = nil) {
@@ -89,21 +89,21 @@ package struct Transaction: Hashable, Sendable {
     }
 }
 
-/// What became of one settled transaction: the same to the order, in the store and on the wire.
+/// The outcome of one settled transaction, the same in the sequencer, in the store and on the wire.
 ///
-/// As JSON: `[number, transaction, seq, time]`, with code and message behind when it was refused; where fields are contested,
-/// these are the seventh element, and code and message are `null` when the rest took effect.
+/// As JSON: `[number, transaction, seq, time]`, followed by code and message if it was refused. Contested fields are
+/// the seventh element; code and message are then `null` if the rest took effect.
 package struct TransactionOutcome: Hashable, Sendable {
     /// The client's number of the transaction.
     package var number: Int64
     package var transaction: TransactionID
-    /// The sequence number of its last effect; for a refused one, where the order stood when it was judged.
+    /// The sequence number of its last effect; for a refused transaction, the end of the order when it was judged.
     package var seq: SequenceNumber
     /// Server time of its batch.
     package var time: Milliseconds
-    /// `nil` when it took effect.
+    /// The refusal; `nil` if it took effect.
     package var rejection: Rejection?
-    /// The `manual` fields that it left as they are; all that it wrote where it was refused for them.
+    /// The `manual` fields that it left unchanged; all that it wrote if it was refused for them.
     package var contested: [ContestedFields]
 
     package init(
@@ -143,7 +143,7 @@ package struct TransactionOutcome: Hashable, Sendable {
     }
 }
 
-/// Why a transaction was refused for good. The raw value is the code on the wire.
+/// The reason why a transaction was refused for good. The raw value is the code on the wire.
 public enum RejectionCode: String, Sendable, CaseIterable {
     case invalid
     case forbidden
@@ -159,13 +159,13 @@ public enum RejectionCode: String, Sendable, CaseIterable {
     case internalRejected = "internal_rejected"
 }
 
-/// A refusal as data: which code, and a sentence that names collection, field and reason.
+/// A refusal as data: a code, and a sentence that names collection, field and reason.
 public struct Rejection: Error, Hashable, Sendable {
     public let code: RejectionCode
     /// At most ``messageBytesMax`` bytes; a longer one is cut.
     public let message: String
 
-    /// Bytes of a message: outcomes are kept until the client acknowledges them.
+    /// The largest message in bytes; bounded because outcomes are kept until the client acknowledges them.
     public static let messageBytesMax = 256
 
     public init(_ code: RejectionCode, _ message: String) {

@@ -1,8 +1,8 @@
 /// A short text identity: 1 to 128 bytes of UTF-8 without control characters.
 public protocol NameID: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The text as it stands on the wire and in the database.
+    /// The text as it is on the wire and in the database.
     var text: String { get }
-    /// Takes text that is already known to be valid; use `init(checking:)` for input.
+    /// Creates the name from text that is known to be valid; use `init(checking:)` for input.
     init(_ text: String)
 }
 
@@ -17,7 +17,7 @@ extension NameID {
 
     public var description: String { text }
 
-    /// Names are their bytes: two spellings of one character are two names, here as in the database.
+    /// Compares bytes: two spellings of one character are two names, as in the database.
     public static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
 
     public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
@@ -25,7 +25,7 @@ extension NameID {
     public static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
 }
 
-/// A user as the token's `sub` names it.
+/// A user, as named by the token's `sub`.
 public struct UserID: NameID {
     public let text: String
     public init(_ text: String) { self.text = text }
@@ -46,9 +46,9 @@ public struct ScopeID: NameID {
     public init(record id: LocalID) { self.init(id.description) }
 }
 
-/// Where a change stands in its workspace's order; 1 is the first, 0 means "before everything".
+/// The position of a change in its workspace's order; 1 is the first, 0 means "before everything".
 public typealias SequenceNumber = Int64
-/// The lifetime of a workspace's order; raised when the database was restored to an older state.
+/// The number of one life of a workspace's order; it rises when the database has gone back to an older state.
 public typealias Epoch = Int64
 /// Milliseconds since 1970-01-01T00:00:00Z.
 public typealias Milliseconds = Int64
@@ -79,7 +79,8 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
     /// Reads the text form from bytes, without making a string of them.
     package init?(utf8 text: UnsafeBufferPointer<UInt8>) {
         guard text.count == 36, let start = text.baseAddress else { return nil }
-        // Eight digits at once: 8, then 4 and 4 around a hyphen, then 4 and 4, then 8. Each load stays within the 36 bytes.
+        // Reads eight digits at once: 8, then 4 and 4 around a hyphen, then 4 and 4, then 8. Each load stays within the
+        // 36 bytes.
         let raw = UnsafeRawPointer(start)
         func word(_ offset: Int) -> UInt64 {
             UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
@@ -95,7 +96,8 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
         self.init(high: first << 32 | second, low: third << 32 | fourth)
     }
 
-    /// The number that eight hexadecimal digits stand for, the first in the highest byte; `nil` for other bytes.
+    /// Returns the number that eight hexadecimal digits represent, the first in the highest byte; `nil` for other
+    /// bytes.
     ///
     /// All eight bytes go through each step together. A byte above 127 is no digit and is refused first, so that no
     /// addition carries over into the next byte.
@@ -107,8 +109,8 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
         /// The top bit of each byte that is at least the bound; both are below 128.
         func atLeast(_ bytes: UInt64, _ bound: UInt8) -> UInt64 { (bytes &+ (each &* UInt64(128 - bound))) & top }
         let lower = text | (each &* 0x20)
-        // Upper-case letters have become lower-case ones; signs below 32 have become other signs, so digits are compared
-        // as they were.
+        // Upper-case letters have become lower-case ones; signs below 32 have become other signs, so digits are
+        // compared as they were.
         let isDigit = atLeast(text, 48) & ~atLeast(text, 58)
         let isLetter = atLeast(lower, 97) & ~atLeast(lower, 103) & atLeast(text, 65)
         guard isDigit | isLetter == top else { return nil }
@@ -118,7 +120,7 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
         return (nibbles | nibbles >> 16) & 0xffff_ffff
     }
 
-    /// A version 7 UUID: 48 bits of `milliseconds` since 1970, the rest from the two random words.
+    /// Returns a version 7 UUID: 48 bits of `milliseconds` since 1970, the rest from the two random words.
     public static func version7(milliseconds: Int64, random: (UInt64, UInt64)) -> UniqueID {
         let time = UInt64(bitPattern: milliseconds) << 16
         return UniqueID(high: time | 0x7000 | (random.0 & 0xfff), low: 1 << 63 | (random.1 >> 2))
@@ -152,9 +154,9 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
 }
 
-/// The device-made identity of a record, on every device from the first moment.
+/// The identity of a record: made by the device that creates it, and the same on every device.
 public typealias LocalID = UniqueID
-/// The device-made identity of one transaction: unchanged however often it is sent.
+/// The identity of one transaction: made by the device, and unchanged however often it is sent.
 public typealias TransactionID = UniqueID
 /// The identity of one installed client database, bound to one user at its registration.
 public typealias ClientID = UniqueID

@@ -1,25 +1,25 @@
-/// An additive checksum of living records: what two copies of a scope are compared by, whatever the order in which their
-/// records came. See `DIGEST.md`.
+/// An additive checksum of living records, with which two copies of a scope are compared. The order in which records
+/// arrived does not matter. See `DIGEST.md`.
 ///
 ///     var digest = RecordDigest()
 ///     digest.insert(key, at: 7, body: Array("{}".utf8))
 ///     digest.remove(key, at: 7, body: Array("{}".utf8))     // as before
 ///
-/// Client and server compute the same from what both know of a record. It finds mistakes and damage; it does not
-/// keep out somebody who makes records up for the purpose.
+/// Client and server compute it from what both know of a record. It finds mistakes and damage; it does not stop an
+/// attacker who constructs records for the purpose.
 package struct RecordDigest: Hashable, Sendable {
-    /// How many records are in it.
+    /// The number of records in it.
     package private(set) var count: Int64
     /// The sum of their terms modulo 2^128.
     package private(set) var sum: DigestSum
 
-    /// Of no records.
+    /// Creates the digest of no records.
     package init() {
         count = 0
         sum = .zero
     }
 
-    /// Reads what ``text`` wrote; `nil` for anything but 32 digits of `0`–`9` and `a`–`f`, and for a count below 0.
+    /// Reads ``text``; `nil` for anything but 32 digits of `0`–`9` and `a`–`f`, and for a count below 0.
     package init?(count: Int64, text: String) {
         guard count >= 0, let sum = DigestSum(text: text) else { return nil }
         self.count = count
@@ -36,7 +36,7 @@ package struct RecordDigest: Hashable, Sendable {
         insert(Self.term(of: key, at: seq, body: body))
     }
 
-    /// Takes a record's state away again: the digest is as if it had never been added.
+    /// Removes a record's state: the digest is as if it had never been added.
     package mutating func remove(_ key: RecordKey, at seq: SequenceNumber, body: [UInt8]) {
         remove(Self.term(of: key, at: seq, body: body))
     }
@@ -47,13 +47,13 @@ package struct RecordDigest: Hashable, Sendable {
         sum &+= term
     }
 
-    /// Takes a record away by its term.
+    /// Removes a record by its term.
     package mutating func remove(_ term: DigestSum) {
         count &-= 1
         sum &-= term
     }
 
-    /// Both together, of records that are not in both.
+    /// Combines the digests of two sets of records that have none in common.
     package static func + (left: Self, right: Self) -> Self {
         var both = left
         both.count &+= right.count
@@ -61,7 +61,8 @@ package struct RecordDigest: Hashable, Sendable {
         return both
     }
 
-    /// What is hashed of a record: the JSON array of collection, id, number and body, without white space.
+    /// Returns the bytes of a record that are hashed: the JSON array of collection, id, number and body, without white
+    /// space.
     package static func input(_ key: RecordKey, at seq: SequenceNumber, body: [UInt8]) -> [UInt8] {
         var writer = JSONWriter(capacity: 64 + key.collection.utf8.count + body.count)
         writer.byte(UInt8(ascii: "["))
@@ -76,14 +77,14 @@ package struct RecordDigest: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// A record's part of the sum.
+    /// Returns a record's term in the sum.
     package static func term(of key: RecordKey, at seq: SequenceNumber, body: [UInt8]) -> DigestSum {
         term(sha256: ContentHash.hash(input(key, at: seq, body: body)))
     }
 
-    /// A record's part of the sum: the first 16 bytes of the SHA-256 of its ``input(_:at:body:)``, big-endian.
+    /// Returns a record's term in the sum: the first 16 bytes of the SHA-256 of its ``input(_:at:body:)``, big-endian.
     ///
-    /// - Parameter hash: 32 bytes, from whichever function of the name is fastest.
+    /// - Parameter hash: 32 bytes, from the fastest SHA-256 at hand.
     package static func term(sha256 hash: some Sequence<UInt8>) -> DigestSum {
         DigestSum(bigEndian: hash)
     }

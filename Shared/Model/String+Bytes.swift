@@ -1,7 +1,7 @@
-/// Texts as their bytes. Swift's own `==`, `<` and hash take all spellings of a text for one (canonical equivalence); the
-/// wire, the databases and other languages do not.
+/// Strings compared by their bytes. Swift's own `==`, `<` and hash treat all spellings of a text as one (canonical
+/// equivalence); the wire, the databases and other languages do not.
 extension String {
-    /// Below zero when these bytes come before the other's, zero when they are the same.
+    /// Returns a number below zero if these bytes come before the other's, and zero if they are the same.
     package func byteOrder(_ other: String) -> Int {
         let order = utf8.withContiguousStorageIfAvailable { left in
             other.utf8.withContiguousStorageIfAvailable { right in
@@ -11,7 +11,7 @@ extension String {
                 return left.count - right.count
             }
         }
-        // Only a string of another world, as Foundation's on Apple systems, has no storage to compare.
+        // Only a bridged string, such as Foundation's on Apple systems, has no storage to compare.
         return order.flatMap { $0 }
             ?? (utf8.elementsEqual(other.utf8) ? 0 : utf8.lexicographicallyPrecedes(other.utf8) ? -1 : 1)
     }
@@ -23,39 +23,39 @@ extension String {
                 Self.areSame(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
             }
         }
-        // Only a string of another world, as Foundation's on Apple systems, has no storage to compare.
+        // Only a bridged string, such as Foundation's on Apple systems, has no storage to compare.
         return isSame.flatMap { $0 } ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// Eight at a time: comparing names and ids is what the sequencer does most.
+    /// Compares eight bytes at a time: the sequencer compares names and ids more than anything else.
     private static func areSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         guard left.count == right.count else { return false }
-        var place = 0
-        while left.count - place >= 8 {
+        var offset = 0
+        while left.count - offset >= 8 {
             let (one, other) = (
-                left.loadUnaligned(fromByteOffset: place, as: UInt64.self),
-                right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                left.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+                right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
             )
             guard one == other else { return false }
-            place += 8
+            offset += 8
         }
-        while place < left.count {
-            guard left[place] == right[place] else { return false }
-            place += 1
+        while offset < left.count {
+            guard left[offset] == right[offset] else { return false }
+            offset += 1
         }
         return true
     }
 
-    /// Hashes what ``hasSameBytes(as:)`` compares. Swift's own hash is the same for all spellings of a text, so that whoever
-    /// chooses the spellings could pile them up in one place of a table.
+    /// Hashes the bytes that ``hasSameBytes(as:)`` compares. Swift's own hash is the same for all spellings of a text,
+    /// so an attacker who chooses the spellings could fill one bucket of a table.
     func hashBytes(into hasher: inout Hasher) {
         var text = self
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(0xff as UInt8)
     }
 
-    /// The text, or its beginning with `…` behind, in at most so many bytes: for messages that name what came from outside.
-    /// A count of characters bounds nothing, since one character may have any number of bytes.
+    /// Returns the text, or its beginning followed by `…`, in at most `bytes` bytes, for messages that quote input. A
+    /// count of characters bounds nothing, since one character may have any number of bytes.
     ///
     /// - Parameter bytes: at least 3.
     package func excerpt(bytes: Int = 64) -> String {

@@ -3,7 +3,7 @@ import GRDBSQLite
 
 /// Binds parameters from the first to the last; the first failure is kept.
 package struct Binding {
-    /// Reset, and nobody else's meanwhile.
+    /// The statement, which is reset and which nobody else uses meanwhile.
     package let statement: SQLiteStatement
     /// SQLite's result code.
     package private(set) var code = SQLITE_OK
@@ -11,31 +11,32 @@ package struct Binding {
     /// Tells SQLite to copy the bytes.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-    /// Nothing is bound yet; what was bound before stays until it is replaced.
+    /// Begins at the first parameter; values that were bound before stay until they are replaced.
     package init(statement: SQLiteStatement) { self.statement = statement }
 
-    /// The next parameter.
+    /// Binds the next parameter.
     package mutating func integer(_ value: Int64) { note(sqlite3_bind_int64(statement, next(), value)) }
 
-    /// The next parameter; what is not a number becomes NULL.
+    /// Binds the next parameter; NaN becomes NULL.
     package mutating func double(_ value: Double) { note(sqlite3_bind_double(statement, next(), value)) }
 
-    /// The next parameter.
+    /// Binds the next parameter.
     package mutating func null() { note(sqlite3_bind_null(statement, next())) }
 
-    /// The next parameter, copied.
+    /// Binds the next parameter, copied.
     package mutating func text(_ value: String) {
         var value = value
         value.withUTF8 { text($0) }
     }
 
-    /// The next parameter, copied; UTF-8.
+    /// Binds the next parameter, copied; UTF-8.
     package mutating func text(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { text($0) } }
 
-    /// The next parameter, copied; UTF-8.
+    /// Binds the next parameter, copied; UTF-8.
     package mutating func text(_ bytes: UnsafeBufferPointer<UInt8>) { text(bytes, Self.transient) }
 
-    /// The next parameter, not copied; UTF-8. The bytes stay where they are until what is bound is cleared.
+    /// Binds the next parameter without a copy; UTF-8. The bytes must stay at their address until the binding is
+    /// cleared.
     package mutating func text(lent bytes: UnsafeBufferPointer<UInt8>) { text(bytes, nil) }
 
     private mutating func text(_ bytes: UnsafeBufferPointer<UInt8>, _ destructor: sqlite3_destructor_type?) {
@@ -50,9 +51,9 @@ package struct Binding {
         }
     }
 
-    /// The next parameter, copied.
+    /// Binds the next parameter, copied.
     package mutating func blob(_ bytes: UnsafeRawBufferPointer) {
-        // As above.
+        // An empty buffer may have no address, which SQLite would take for NULL.
         guard let base = bytes.baseAddress, !bytes.isEmpty else {
             return note(sqlite3_bind_zeroblob(statement, next(), 0))
         }

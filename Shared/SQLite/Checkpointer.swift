@@ -3,36 +3,37 @@ package import GRDB
 import GRDBSQLite
 import TidemarkLock
 
-/// Copies the write-ahead log of a SQLite file into the file beside the writer, so that no write waits for it.
+/// Copies the write-ahead log of a SQLite file into the file on its own connection, so that no write waits for it.
 ///
 ///     let checkpointer = Checkpointer(copiedAt: 4 << 20...4 << 20)
 ///     configuration.prepareDatabase { db in checkpointer.watch(db) }
 ///     let pool = try DatabasePool(path: path, configuration: configuration)
 ///     try checkpointer.start(path, beside: pool)
 ///
-/// SQLite by itself copies the log in the commit that fills it up, which holds up whoever is next. Here a connection of its
-/// own copies what there is, then what came meanwhile; the writer copies only the last bit, between two writes, and begins
-/// the log anew. A log that fills up faster than that is copied by the writer after all, at ``backstop`` times the size.
+/// SQLite itself copies the log in the commit that fills it, which delays the next write. Here a separate connection
+/// copies the log, and then what was written meanwhile. The writer only copies the rest, between two writes, and
+/// restarts the log. If the log fills faster than that, the writer copies it after all, at ``backstop`` times the size.
 ///
-/// Until it is started, and after it is closed, the writer copies as SQLite would. It ends with the pool that watches it.
+/// Before it is started, and after it is closed, the writer copies as SQLite would. It lives as long as the pool whose
+/// connections it watches.
 package final class Checkpointer: Sendable {
-    /// How much larger than asked for the log may become.
+    /// The factor by which the log may exceed the requested size.
     package static let backstop: Int32 = 4
-    /// How much larger than asked for it becomes before it is copied although there is no rest.
+    /// The factor of the requested size at which the log is copied without waiting for a pause.
     private static let patience: Int32 = 3
     private static let busySeconds: Double = 5
-    /// Until the file has said its own.
+    /// The page size until the file's own is known.
     private static let usualPageBytes = 4_096
 
     private enum Phase: Equatable {
         case idle
-        /// For a rest, since so many commits.
+        /// Waits for a pause; `since` is the number of commits at its beginning.
         case waiting(since: Int)
         case copying
     }
 
     private struct State {
-        /// Pages in the log at which it is copied, as the file is now.
+        /// The pages in the log at which it is copied, for the present size of the file.
         var pagesMin = Int32.max
         var copier: DatabaseQueue?
         weak var pool: DatabasePool?
@@ -57,9 +58,9 @@ package final class Checkpointer: Sendable {
     private let state: Lock<State>
 
     /// - Parameters:
-    ///   - copiedAt: bytes in the log at which it is copied: half as many as the file has, within these bounds.
-    ///   - rest: how long nothing is written before that, where such times can be hoped for: a copy shares the disk with the
-    ///     writer. `nil` copies at once.
+    ///   - copiedAt: bytes in the log at which it is copied: half of the file's bytes, within these bounds.
+    ///   - rest: the pause in writing that a copy waits for, where such pauses are likely, since a copy shares the disk
+    ///     with the writer. `nil` copies at once.
     package init(copiedAt: ClosedRange<Int>, rest: Duration? = nil) {
         self.copiedAt = copiedAt
         self.rest = rest
@@ -68,15 +69,15 @@ package final class Checkpointer: Sendable {
         self.state = Lock(state)
     }
 
-    /// Commits that wrote to the log, of the connections that it watches.
+    /// The number of commits that wrote to the log, on the connections that it watches.
     package var commits: Int { state.withLock { $0.commits } }
 
-    /// Times that the log was copied, and begun anew unless somebody read it.
+    /// The number of times that the log was copied, and restarted unless a reader used it.
     package var rounds: Int { state.withLock { $0.rounds } }
 
-    /// Has SQLite tell of each commit on a connection, instead of copying the log by itself.
+    /// Makes SQLite report each commit on a connection instead of copying the log itself.
     ///
-    /// Call it where the pool prepares its connections: the pool then keeps this as long as they are open.
+    /// Call it where the pool prepares its connections: the pool then keeps the checkpointer as long as they are open.
     package func watch(_ db: Database) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_wal_hook(
@@ -92,9 +93,9 @@ package final class Checkpointer: Sendable {
     package func start(_ path: String, beside pool: DatabasePool) throws {
         var configuration = Configuration()
         configuration.label = "tidemark.checkpoint"
-        // Another one that closes the file, or makes its log readable again, has it for a moment. No copy waits for that.
+        // A connection that closes the file, or recovers its log, locks it for a moment. No copy waits for that.
         configuration.busyMode = .timeout(Self.busySeconds)
-        // As the writer: what is copied is in the file for good before the log begins anew.
+        // Like the writer: copied pages are durable in the file before the log restarts.
         configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA fullfsync = ON") }
         let copier = try DatabaseQueue(path: path, configuration: configuration)
         state.withLock { state in
@@ -104,7 +105,7 @@ package final class Checkpointer: Sendable {
         try copier.inDatabase { db in try measure(db) }
     }
 
-    /// Notes how large the file is. Not while it is written: that would cost each commit.
+    /// Notes the size of the file. Measuring it in each commit would make all of them slower.
     private func measure(_ db: Database) throws {
         let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         let pageBytes = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? Self.usualPageBytes
@@ -128,12 +129,12 @@ package final class Checkpointer: Sendable {
         case .waiting(let since)?: look(again: since, seen: since)
         case .idle?, nil:
             guard size >= (isStarted ? Self.backstop : 1) else { return }
-            // As SQLite's own: what cannot be copied now is copied after a later commit.
+            // Like SQLite's own copy: pages that cannot be copied now are copied after a later commit.
             sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         }
     }
 
-    /// Copies once nothing was written for a while.
+    /// Copies as soon as nothing was written for the length of a pause.
     private func look(again since: Int, seen: Int) {
         lane.asyncAfter(deadline: .now() + (rest ?? .zero) / .seconds(1)) {
             let commits = self.state.withLock { state -> Int? in
@@ -148,28 +149,29 @@ package final class Checkpointer: Sendable {
 
     private func copy() {
         let copier = state.withLock { $0.copier }
-        // Twice: the second time there is only what was written during the first.
+        // Copies twice: the second time only what was written during the first.
         for _ in 0..<2 {
-            // A failure, such as a full disk, leaves the log as it is, and the next commit asks again.
+            // A failure, such as a full disk, leaves the log as it is, and a later commit tries again.
             _ = try? copier?.writeWithoutTransaction { db in
                 try db.checkpoint(.passive)
-                // Left to the writer's own copy, this took 1 to 2 ms of whoever wrote next.
+                // Left to the writer's own copy, this delayed the next write by 1 to 2 ms.
                 try db.makeCopiedDurable()
                 try measure(db)
             }
         }
         guard let pool = state.withLock({ $0.copier == nil ? nil : $0.pool }) else { return }
         pool.asyncWriteWithoutTransaction { db in
-            // As above.
+            // After a failure a later commit tries again.
             _ = try? db.checkpoint(.passive)
             self.state.withLock { ($0.phase, $0.rounds) = (.idle, $0.rounds + 1) }
         }
     }
 
-    /// Waits for a copy that is under way, beside which the log cannot be emptied. Blocks.
+    /// Waits for a copy in progress, during which the log cannot be emptied. Blocks.
     package func settle() { lane.sync {} }
 
-    /// Waits for a copy that is under way. Blocks; call it before the pool is closed, so that nothing is left in its log.
+    /// Waits for a copy in progress, and closes its connection. Blocks. Call it before the pool is closed, so that
+    /// nothing is left in its log.
     package func close() throws {
         let copier = state.withLock { state in
             defer { state.copier = nil }

@@ -2,26 +2,26 @@ package import GRDB
 import GRDBSQLite
 
 extension Database {
-    /// Has this connection write its log in large pieces.
+    /// Makes this connection write its log in large pieces.
     ///
     ///     PRAGMA journal_mode = WAL
     ///     PRAGMA synchronous = FULL
     ///     try db.gatherLogWrites()
     ///
-    /// SQLite hands each page of a commit to the system in two calls, one of 24 bytes and one of a page. Here they are put
-    /// together, and handed on before anything could miss them: before the disk is asked to make them durable, which with
-    /// `synchronous = FULL` each commit does before others see it, and before anything of the log is read, cut or measured.
-    /// Measured with commits of 270 pages: 10 instead of 20 µs of the writing thread in the system for each 3.6 pages.
+    /// SQLite writes each page of a commit with two system calls, one of 24 bytes and one of a page. Here these are
+    /// gathered, and written before anything could miss them: before the log is synced, read, cut or measured. With
+    /// `synchronous = FULL` each commit syncs before others see it. Measured with commits of 270 pages: 10 instead of
+    /// 20 µs of the writing thread in the system for each 3.6 pages.
     ///
-    /// A log that becomes longer is filled with zeros ahead of what comes next. Each commit that makes a file longer has to
-    /// make its length durable beside its bytes: with commits of 20 KB on ext4 that takes 0.43 to 0.48 ms, and 0.26 to 0.31
-    /// where zeros are written over. Reserving the room (`fallocate`) saves nothing, since the system then notes which of it
-    /// was filled. SQLite takes zeros for the end of the log.
+    /// When the log grows, zeros are written ahead of it. A commit that makes a file longer must make the length
+    /// durable with its bytes: with commits of 20 KB on ext4 that takes 0.43 to 0.48 ms, and 0.26 to 0.31 when it
+    /// overwrites zeros. Reserving the space (`fallocate`) saves nothing, since the system then records which part of
+    /// it was filled. SQLite treats zeros as the end of the log.
     ///
     /// Call it once, after something was written. It ends with the connection.
     ///
-    /// - Throws: `DatabaseError` when the connection has no log, or does not wait for the disk in each commit: others would
-    ///   then look for pages that are not in the file yet.
+    /// - Throws: `DatabaseError` when the connection has no log, or does not wait for the disk in each commit: other
+    ///   connections would then look for pages that are not in the file yet.
     package func gatherLogWrites() throws {
         guard try String.fetchOne(self, sql: "PRAGMA journal_mode") == "wal",
             try Int.fetchOne(self, sql: "PRAGMA synchronous") ?? 0 >= 2
@@ -38,23 +38,24 @@ extension Database {
     }
 }
 
-/// What a log's file has in the place of its methods: our own, and behind them what they need.
+/// The methods that replace those of a log's file, followed by the data that they need.
 private struct GatheredLog {
-    /// First, since SQLite looks for them here.
+    /// The first member, since SQLite looks for the methods here.
     var methods: sqlite3_io_methods
     let original: UnsafePointer<sqlite3_io_methods>
-    /// What waits, and where in the file it belongs.
+    /// The bytes that wait; `offset` is their position in the file.
     let bytes: UnsafeMutableRawPointer
     var count = 0
     var offset: sqlite3_int64 = 0
     let zeros: UnsafeMutableRawPointer
-    /// Where the last write ended, and the size that the file is known to have at least.
+    /// The end of the last write; `size` is a lower bound for the size of the file.
     var end: sqlite3_int64 = 0
     var size: sqlite3_int64 = 0
 
-    /// Fits into the second cache of a processor beside what is copied. SQLite hands the system less than 128 KiB at once.
+    /// The size of the buffer: it fits into a processor's second-level cache beside the bytes that are copied. SQLite
+    /// writes less than 128 KiB at once.
     private static let capacity = 124 * 1024
-    /// A log that is full grows by so many pieces of so many bytes: by a dozen small commits.
+    /// The size and the number of the pieces by which a full log grows: enough for a dozen small commits.
     private static let (zeroBytes, zeroPieces) = (64 * 1024, 4)
 
     typealias File = UnsafeMutablePointer<sqlite3_file>
@@ -72,7 +73,7 @@ private struct GatheredLog {
             guard log.pointee.isWaiting(count, at: offset) else {
                 return log.pointee.original.pointee.xRead(file, bytes, count, offset)
             }
-            // SQLite may go on with the transaction after a failed read: what waits is still needed then.
+            // SQLite may go on with the transaction after a failed read, so the waiting bytes are still needed.
             let written = log.pointee.flush(to: file)
             return written == SQLITE_OK ? log.pointee.original.pointee.xRead(file, bytes, count, offset) : written
         }
@@ -123,37 +124,40 @@ private struct GatheredLog {
         return written == SQLITE_OK ? call(log.pointee.original, file) : written
     }
 
-    private mutating func write(_ more: UnsafeRawBufferPointer, _ place: sqlite3_int64, to file: File) -> Int32 {
-        if place != offset + sqlite3_int64(count) || count + more.count > Self.capacity {
+    private mutating func write(_ more: UnsafeRawBufferPointer, _ position: sqlite3_int64, to file: File) -> Int32 {
+        if position != offset + sqlite3_int64(count) || count + more.count > Self.capacity {
             let written = flushOrForget(to: file)
             guard written == SQLITE_OK else { return written }
         }
         guard more.count <= Self.capacity else {
-            return original.pointee.xWrite(file, more.baseAddress, Int32(more.count), place)
+            return original.pointee.xWrite(file, more.baseAddress, Int32(more.count), position)
         }
-        if count == 0 { offset = place }
+        if count == 0 { offset = position }
         UnsafeMutableRawBufferPointer(start: bytes + count, count: more.count).copyMemory(from: more)
         count += more.count
         return SQLITE_OK
     }
 
-    /// Whether a read would miss bytes that are not in the file yet. Any other read needs no room on the disk.
-    private mutating func isWaiting(_ count: Int32, at place: sqlite3_int64) -> Bool {
-        self.count > 0 && place < offset + sqlite3_int64(self.count) && place + sqlite3_int64(count) > offset
+    /// Whether a read would miss bytes that are not in the file yet. Other reads write nothing, so they need no space
+    /// on the disk.
+    private mutating func isWaiting(_ count: Int32, at position: sqlite3_int64) -> Bool {
+        self.count > 0 && position < offset + sqlite3_int64(self.count) && position + sqlite3_int64(count) > offset
     }
 
-    /// Puts zeros behind the last write if it ends the file. Where there is no room for them the next commit says so.
+    /// Writes zeros behind the last write if that ends the file. If the disk has no space for them, the next commit
+    /// reports it.
     private mutating func makeRoom(in file: File) {
         guard end > size, original.pointee.xFileSize(file, &size) == SQLITE_OK, end >= size else { return }
         for _ in 0..<Self.zeroPieces {
-            let place = max(end, size)
-            guard original.pointee.xWrite(file, zeros, Int32(Self.zeroBytes), place) == SQLITE_OK else { return }
-            size = place + sqlite3_int64(Self.zeroBytes)
+            let position = max(end, size)
+            guard original.pointee.xWrite(file, zeros, Int32(Self.zeroBytes), position) == SQLITE_OK else { return }
+            size = position + sqlite3_int64(Self.zeroBytes)
         }
     }
 
-    /// Forgets what the disk refuses. SQLite rolls the whole transaction back after a write or a flush that failed, so nothing
-    /// asks for these bytes again. Were they kept, a log that begins anew would need room for them first.
+    /// Writes out the gathered bytes, and drops those that the disk refuses. SQLite rolls the whole transaction back
+    /// after a write or a flush that failed, so nothing asks for these bytes again. If they were kept, a log that
+    /// restarts would need space for them first.
     private mutating func flushOrForget(to file: File) -> Int32 {
         defer { count = 0 }
         return flush(to: file)

@@ -13,7 +13,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
     case overloaded
     case unavailable
     case draining
-    /// A page was asked for a scope, grant or collection that the user does not have.
+    /// A page was requested of a scope, grant or collection that the user does not have.
     case forbidden
     case tooLarge = "too_large"
 }
@@ -31,8 +31,8 @@ package enum CloseCode: UInt16, Hashable, Sendable, CaseIterable {
     case clientUnknown = 4410
     case clientForked = 4411
     case versionUnsupported = 4426
-    /// The operator serves only newer versions of the app. Said to who understands it, see `Hello.knowsAppTooOld`; its
-    /// reason begins with the least version that is served and a colon.
+    /// The operator serves only newer versions of the app. Only sent to a client that understands it, see
+    /// `Hello.knowsAppTooOld`. The reason begins with the lowest version that is served and a colon.
     case appTooOld = 4427
     case rateLimited = 4429
     case unavailable = 4503

@@ -10,7 +10,7 @@ package struct WireLimits: Hashable, Sendable {
     package var pushesInFlightMax = 10
     /// Outcomes of one client that it has not acknowledged and the server must keep.
     package var outcomesKeptMax = 4_096
-    /// Bytes of frames that a `changes` frame aims at; a single larger record still goes, alone.
+    /// Bytes that a `changes` frame aims at; a single larger record is sent alone.
     package var changesBytesTarget = 256 * 1024
     /// Rows of one page.
     package var pageRowsMax = 200
@@ -20,9 +20,9 @@ package struct WireLimits: Hashable, Sendable {
     package var scopesMax = 20_000
     /// Bytes of `changes` frames that may be sent and not acknowledged.
     package var windowBytesMax = 1_048_576
-    /// The same in frames.
+    /// `changes` frames that may be sent and not acknowledged.
     package var windowFramesMax = 1_000
-    /// Bytes of everything that a connection is given at once; then it gets nothing until its socket has room.
+    /// Bytes that a connection is given at once; then it gets nothing until its socket has room.
     package var outboundBytesMax = 512 * 1024
     /// Transactions a second that one client may sustain.
     package var transactionsPerSecond = 100
@@ -30,15 +30,15 @@ package struct WireLimits: Hashable, Sendable {
     package var transactionsBurst = 1_000
     /// Connections of one user.
     package var connectionsPerUserMax = 20
-    /// Calls over HTTP that one user may have in progress, those that wait among them.
+    /// Calls over HTTP that one user may have in progress, including those that wait.
     package var callsPerUserMax = 64
-    /// Pages that one connection may have asked for and not received.
+    /// Pages that one connection may have requested and not received.
     package var pagesInFlightMax = 256
     /// The number of pages that are read at once, and kept until they are sent.
     package var pagesReadMax = 4
-    /// Bytes of one blob; `nil` where the server keeps none, or is older than blobs.
+    /// Bytes of one blob; `nil` if the server keeps none.
     package var blobBytesMax: Int?
-    /// What a server allows that was not told otherwise: 16 MiB.
+    /// The default of a server that keeps blobs: 16 MiB.
     package static let blobBytesDefault = 16 * 1_048_576
     /// Bounds on ephemeral messages.
     package var ephemeral = EphemeralLimits()
@@ -49,10 +49,11 @@ package struct WireLimits: Hashable, Sendable {
 }
 
 extension WireLimits {
-    /// Not among the others: it is told only where blobs are kept, and a client that does not know it ignores it.
+    /// The name of `blobBytesMax`. It is not among the others: only a server that keeps blobs sends it, and a client
+    /// that does not know it ignores it.
     private static let blobBytesName = "blob_bytes"
 
-    /// Wire names with the properties that they stand for.
+    /// The wire names with their properties.
     private static var names: [(String, WritableKeyPath<WireLimits, Int>)] {
         [
             ("message_bytes", \.messageBytesMax), ("push", \.pushTransactionsMax), ("pushes", \.pushesInFlightMax),

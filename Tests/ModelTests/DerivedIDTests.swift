@@ -61,7 +61,7 @@ import TidemarkModel
         (#"{"name": "a", "of": []}"#, "\"id\" is {\"name\": NAME"),
         (#"{"name": "a", "of": ["people"], "by": 1}"#, "unknown key \"by\""),
         (#"{"name": "a", "of": ["pets"]}"#, "\"id\" names no field: pets"),
-        (#"{"name": "a", "of": ["note"]}"#, "and note is none"),
+        (#"{"name": "a", "of": ["note"]}"#, "and note is not one"),
         (#"{"name": "a", "of": ["title"]}"#, "must be made of author or people"),
     ])
     func `a rule that cannot hold is refused`(_ rule: String, _ reason: String) {
@@ -97,10 +97,10 @@ import TidemarkModel
     @Test(arguments: [
         (#"{"name": "good", "key": "sku", "of": ["sku"]}"#, #"{"type": "string", "required": true}"#, "\"id\" is {"),
         (#"{"name": "good", "key": "kind"}"#, #""string""#, "\"id\" names no field: kind"),
-        (#"{"name": "good", "key": "sku"}"#, #""string""#, "required, immutable string, and sku is none"),
+        (#"{"name": "good", "key": "sku"}"#, #""string""#, "required, immutable string, and sku is not one"),
         (
             #"{"name": "good", "key": "sku"}"#, #"{"type": "integer", "required": true, "merge": "immutable"}"#,
-            "required, immutable string, and sku is none"
+            "required, immutable string, and sku is not one"
         ),
     ])
     func `a key that is none is refused`(_ id: String, _ sku: String, _ reason: String) {

@@ -123,7 +123,8 @@ import TidemarkModel
 
     @Test(arguments: [
         (#""was": ["status"]"#, "\"was\" names a field that exists: status"),
-        (#""was": ["a", "a"]"#, "two fields cannot both have been a"), (#""was": ["a b"]"#, "is no name of a field"),
+        (#""was": ["a", "a"]"#, "two fields cannot both have been a"),
+        (#""was": ["a b"]"#, "is not a valid name of a field"),
         (#""was": 1"#, "\"was\" must be a list of strings"),
     ])
     func `a name that a field cannot have had is refused`(_ was: String, _ reason: String) {
@@ -143,7 +144,7 @@ import TidemarkModel
             (#""delete": ["admin"]"#, #""delete": ["admin"], "removed": ["paid"]"#),
         ] {
             let error = #expect(throws: SchemaError.self) { try schema(Self.shop.replacing(from, with: to)) }
-            #expect(error?.reason == "is there and among the \"removed\"")
+            #expect(error?.reason == "is defined, so \"removed\" must not list it")
         }
     }
 
@@ -154,7 +155,7 @@ import TidemarkModel
         (#"{"tidemark":1,"collections":{"a":{"scope":"b","fields":{"b":"string"}}}}"#, "a.b: holds the scope"),
         (
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":"text"}}}}"#,
-            "a.b: \"type\" does not know text"
+            "a.b: \"type\" cannot be text"
         ),
         (
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":{"type":"string","merg":"lww"}}}}}"#,
@@ -190,7 +191,7 @@ import TidemarkModel
         ),
         (
             #"{"tidemark":1,"collections":{"a":{"was":"1 x","scope":{"shared":"s"},"fields":{}}}}"#,
-            "a: \"was\" is no name of a collection"
+            "a: \"was\" is not a valid name of a collection"
         ),
     ])
     func `what is wrong is named with its place`(_ document: String, _ reason: String) {
@@ -220,10 +221,10 @@ import TidemarkModel
         (#""type":"reference","default":"x""#, "and the field is reference"),
         (#""type":"string","default":"abc","max":2"#, "a.b: \"default\" is larger than \"max\""),
         (#""type":"string","default":"a\u0000""#, "a.b: \"default\" has a NUL in it"),
-        (#""type":"string","default":"a","required":true"#, "a.b: what is required is never absent"),
+        (#""type":"string","default":"a","required":true"#, "a.b: a required field is never absent"),
         (#""type":"string","default":"a","search":true"#, "\"search\" takes no \"default\""),
-        (#""type":"integer","default":0,"merge":"counter""#, "rule counter begins at its own value"),
-        (#""type":"integer","default":0,"merge":"max""#, "rule max begins at its own value"),
+        (#""type":"integer","default":0,"merge":"counter""#, "rule counter starts at its own value"),
+        (#""type":"integer","default":0,"merge":"max""#, "rule max starts at its own value"),
     ])
     func `a default that cannot be one is refused with its place`(_ keys: String, _ reason: String) {
         let text = #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":{\#(keys)}}}}}"#

@@ -25,7 +25,7 @@ package struct JSONReader {
         }
     }
 
-    /// Looks into a document without reading all of it: what `body` leaves is not checked.
+    /// Reads a part of a document: bytes that `body` does not consume are not checked.
     package static func peek<R>(_ bytes: [UInt8], _ body: (inout JSONReader) throws -> R) throws -> R {
         try bytes.withUnsafeBufferPointer { buffer in
             var reader = JSONReader(bytes: buffer, limits: JSONLimits())
@@ -38,12 +38,12 @@ package struct JSONReader {
         self.limits = limits
     }
 
-    /// An error at the current position.
+    /// Returns an error at the current position.
     package func failure(_ reason: String) -> JSONError { JSONError(reason: reason, offset: position) }
 
     // MARK: Tokens
 
-    /// The next byte that is not white space, not consumed; `nil` at the end.
+    /// Returns the next byte that is not white space without consuming it; `nil` at the end.
     package mutating func peek() -> UInt8? {
         while position < bytes.count {
             let byte = bytes[position]
@@ -65,7 +65,7 @@ package struct JSONReader {
         if peek() != nil { throw failure("unexpected bytes after the value") }
     }
 
-    /// Consumes `null` if it stands here.
+    /// Consumes `null` if it is the next value.
     package mutating func takeNull() throws(JSONError) -> Bool {
         guard peek() == UInt8(ascii: "n") else { return false }
         try literal("null")
@@ -83,7 +83,7 @@ package struct JSONReader {
 
     // MARK: Containers
 
-    /// Calls `each` with every key; it must consume the value.
+    /// Calls `each` with every key; `each` must consume the value.
     package mutating func object(_ each: (inout JSONReader, String) throws -> Void) throws {
         try expect(UInt8(ascii: "{"))
         try descend()
@@ -103,7 +103,7 @@ package struct JSONReader {
         depth -= 1
     }
 
-    /// Calls `each` once an element; it must consume the element.
+    /// Calls `each` once per element; `each` must consume it.
     package mutating func array(_ each: (inout JSONReader) throws -> Void) throws {
         try expect(UInt8(ascii: "["))
         try descend()
@@ -149,8 +149,8 @@ package struct JSONReader {
 
     /// Reads one value as a document of its own: nesting counts from here.
     ///
-    /// When `body` throws, `recover` makes the result of the error, and the reader stands behind the value, of which
-    /// then only the structure is checked: one bad element leaves its neighbours readable.
+    /// If `body` throws, `recover` turns the error into the result, and the reader continues behind the value. Then
+    /// only the value's structure is checked, so one bad element leaves its neighbours readable.
     package mutating func isolated<R>(
         _ body: (inout JSONReader) throws -> R, recover: (any Error) -> R
     ) throws -> R {
@@ -170,8 +170,8 @@ package struct JSONReader {
 
     /// Skips one value of any kind by the grammar alone: structure and numbers, but not the insides of its strings.
     ///
-    /// No limit of nesting, length or count applies, so that what is over one is refused on its own when it is read, while
-    /// its neighbours stand. It takes one pass without recursion, and a byte of memory for each level that is open.
+    /// No limit of nesting, length or count applies: a value beyond a limit is refused alone when it is read, and its
+    /// neighbours stay valid. Takes one pass without recursion, and one byte of memory for each open level.
     package mutating func skip() throws(JSONError) {
         var open: [UInt8] = []
         repeat {
@@ -218,7 +218,7 @@ package struct JSONReader {
         throw failure("unexpected end")
     }
 
-    /// The string value of `key` if that is the first member of the object that stands here; consumes nothing.
+    /// Returns the string value of `key` if that is the first member of the next object; consumes nothing.
     package mutating func firstMember(_ key: String) throws -> String? {
         let start = position
         defer { position = start }
@@ -287,7 +287,7 @@ extension JSONReader {
         throw failure("unexpected end")
     }
 
-    /// The UUID that stands here as a string without escapes; consumes nothing when it is anything else.
+    /// Consumes and returns the next value if it is a UUID in a string without escapes; otherwise consumes nothing.
     package mutating func takePlainID() -> UniqueID? {
         guard peek() == UInt8(ascii: "\""), bytes.count - position >= 38, bytes[position + 37] == UInt8(ascii: "\""),
             let id = UniqueID(utf8: UnsafeBufferPointer(rebasing: bytes[position + 1..<position + 37]))
@@ -359,8 +359,8 @@ extension JSONReader {
         return position - start
     }
 
-    /// Most strings are ASCII, and the initializer that validates is generic: measured, this takes a sixth of its time
-    /// for a key, half for a text of 100 bytes.
+    /// Makes a string without validating it: most strings are ASCII, and the validating initializer is generic.
+    /// Measured, this takes a sixth of its time for a key, half for a text of 100 bytes.
     private static func text(ascii slice: UnsafeBufferPointer<UInt8>) -> String {
         String(unsafeUninitializedCapacity: slice.count) { $0.initialize(from: slice).index }
     }
@@ -425,9 +425,9 @@ extension JSONReader {
     }
 }
 
-/// Why bytes are not acceptable JSON, and where.
+/// The reason why bytes are not acceptable JSON, and the offset.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, as a phrase: `unexpected byte`, `nested deeper than 32`.
+    /// The reason as a phrase: `unexpected byte`, `nested deeper than 32`.
     package let reason: String
     /// Offset of the offending byte.
     package let offset: Int
@@ -435,7 +435,7 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(reason) at byte \(offset)" }
 }
 
-/// Bounds on what the reader accepts; protocol limits of section "Limits".
+/// Bounds on what the reader accepts (PROTOCOL.md, "Limits").
 package struct JSONLimits: Sendable {
     /// Nesting of arrays and objects.
     package var depthMax = 32

@@ -1,14 +1,14 @@
-/// Builds JSON bytes front to back; the caller writes the punctuation of the shapes that it knows.
+/// Builds JSON bytes from front to back; callers that know a shape write its punctuation themselves.
 ///
 ///     var writer = JSONWriter()
 ///     writer.literal("{\"t\":\"ack\",\"frames\":"); writer.integer(7); writer.literal("}")
 package struct JSONWriter: Sendable {
-    /// What was written so far.
+    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
 
     package init(capacity: Int = 128) { bytes.reserveCapacity(capacity) }
 
-    /// Writes text of the program itself, unescaped.
+    /// Writes a literal of the program, unescaped.
     package mutating func literal(_ text: StaticString) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
@@ -16,7 +16,7 @@ package struct JSONWriter: Sendable {
     /// Writes one byte of punctuation.
     package mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
-    /// Splices bytes that are JSON already.
+    /// Appends bytes that are JSON already.
     package mutating func raw(_ json: [UInt8]) { bytes.append(contentsOf: json) }
 
     /// Writes a decimal number.
@@ -34,7 +34,7 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// Writes a quoted string, escaping what JSON demands and nothing else.
+    /// Writes a quoted string, escaping only what JSON requires.
     package mutating func string(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         var text = text

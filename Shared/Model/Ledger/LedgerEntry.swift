@@ -1,17 +1,17 @@
-/// One line of the conflict ledger: a value that was overwritten by someone who had not seen it.
+/// One entry of the conflict ledger: a value that was overwritten by a user who had not seen it.
 package struct LedgerEntry: Hashable, Sendable {
     package var key: RecordKey
     package var scope: ScopeID
     /// The number of the write that replaced the value.
     package var seq: SequenceNumber
     package var value: OverwrittenValue
-    /// Who wrote the old value, where that is certain: for the record's first state, its author.
+    /// The user who wrote the old value; only known if that was the record's first state, which is its author's.
     package var oldAuthor: UserID?
-    /// Who wrote the new one.
+    /// The user who wrote the new value.
     package var author: UserID
-    /// The device that wrote the new one.
+    /// The device that wrote the new value.
     package var client: ClientID
-    /// Name and version of the app that wrote the new one, as it said itself.
+    /// The name and version of the app that wrote the new value, as the app reported them.
     package var app: String?
     /// Server time of the write.
     package var time: Milliseconds

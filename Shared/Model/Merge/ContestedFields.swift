@@ -1,10 +1,10 @@
-/// Fields of one record, all of rule `manual`, that a transaction left as they are: others had changed them since the writer
-/// saw them. The rest of the transaction takes effect.
+/// The fields of one record, all with rule `manual`, that a transaction left unchanged because others had changed them
+/// since the writer saw them. The rest of the transaction takes effect.
 ///
 /// JSON: `[collection, id, [field, …]]`.
 package struct ContestedFields: Hashable, Sendable {
     package var key: RecordKey
-    /// The fields by the names that the patches used.
+    /// The fields, by the names that the patches used.
     package var fields: [String]
 
     package init(key: RecordKey, fields: [String]) {
@@ -23,7 +23,7 @@ package struct ContestedFields: Hashable, Sendable {
         writer.byte(UInt8(ascii: "]"))
     }
 
-    /// Reads what `write(to:)` wrote; later versions may write more behind it.
+    /// Reads the array that `write(to:)` wrote; later versions may append elements.
     package static func read(_ reader: inout JSONReader) throws -> ContestedFields {
         var collection = ""
         var id: UniqueID?
@@ -42,12 +42,12 @@ package struct ContestedFields: Hashable, Sendable {
         return ContestedFields(key: RecordKey(collection: collection, id: id), fields: fields)
     }
 
-    /// About what it takes to keep it.
+    /// The approximate number of bytes that it takes to keep.
     package var bytes: Int { 48 + key.collection.utf8.count + fields.reduce(0) { $0 + 3 + $1.utf8.count } }
 }
 
 extension RecordMerge {
-    /// The refusal of a write that would replace what its writer has not seen.
+    /// Returns the refusal of a write that would replace a value that its writer has not seen.
     package static func contested(_ field: String, in collection: CollectionSchema) -> Rejection {
         let name = collection.field(field)?.name ?? field.excerpt()
         return Rejection(.conflict, "\(collection.name).\(name): changed since the writer saw it")

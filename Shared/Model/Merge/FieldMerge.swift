@@ -1,7 +1,7 @@
-/// One patch applied to one field under its rule. Pure, and the only place where values are merged: the sequencer, the
-/// client's rebase and the simulator's oracle all come here.
+/// Applies one patch to one field under the field's rule. It is pure, and the only code that merges values: the
+/// sequencer, the client's rebase and the simulator's oracle all call it.
 enum FieldMerge {
-    /// The value after the patch; `nil` when the field is then absent.
+    /// Returns the value after the patch; `nil` if the field is then absent.
     static func apply(
         _ named: NamedPatch, to current: FieldValue?, field: FieldSchema, isService: Bool
     ) throws(PatchRefusal) -> FieldValue? {
@@ -11,9 +11,9 @@ enum FieldMerge {
         case .server, .lww: return try lastWrite(patch, current, field)
         case .manual:
             let written = try lastWrite(patch, current, field)
-            // Without a word on what was seen, only what can overwrite nothing passes; and a service, which knows best.
+            // Without a mark of the value seen, only a write that overwrites nothing passes; a service is trusted.
             let isAware = named.seen.map { $0 == ValueMark(current, of: field) } ?? (isService || current == nil)
-            // Two writers of one value do not disagree.
+            // Two writers of the same value do not disagree.
             guard isAware || written == current else { throw .contested }
             return written
         case .immutable: throw PatchRefusal("cannot change after creation")
@@ -57,7 +57,8 @@ enum FieldMerge {
         }
     }
 
-    /// An app that knows the field under rule `lww` sets all of the map: its keys are set, and what it leaves out stays.
+    /// Sets keys of a map. An app that knows the field under rule `lww` sets the whole map: the keys in it are set, and
+    /// keys that it leaves out stay.
     private static func keys(_ patch: FieldPatch, _ current: FieldValue?) throws(PatchRefusal) -> FieldValue? {
         let written: Fields
         switch patch {
@@ -119,12 +120,12 @@ enum FieldMerge {
     }
 }
 
-/// Why a patch does not apply; becomes a `Rejection` with the collection's and field's names in front.
+/// The reason why a patch does not apply. It becomes a `Rejection` that begins with the names of collection and field.
 struct PatchRefusal: Error {
-    /// `nil` for a field that is contested: others changed it since the writer saw it.
+    /// The reason; `nil` for a contested field, which others changed since the writer saw it.
     let reason: String?
 
-    /// Others changed the field since the writer saw it.
+    /// The refusal of a patch to a contested field.
     static let contested = PatchRefusal(reason: nil)
 
     init(_ reason: String) { self.init(reason: reason) }

@@ -1,11 +1,11 @@
-/// Maps whose keys merge each for itself. A key without a value is not there, so `null` is no value of one.
+/// Maps whose keys are merged one by one. A key with the value `null` is absent.
 enum MapMerge {
-    /// Only what is there.
+    /// Returns the map without the keys that are `null`.
     static func canonical(_ map: Fields) -> Fields {
         map.entries.contains { $0.value == .null } ? Fields(sorted: map.entries.filter { $0.value != .null }) : map
     }
 
-    /// The map with these keys set, and without those that are `null`; `nil` where a value is no scalar.
+    /// Returns the map with these keys set, and without those that are `null`; `nil` if a value is not a scalar.
     static func setting(_ keys: Fields, in map: Fields) -> Fields? {
         guard FieldType.map.canonical(.object(keys)) != nil else { return nil }
         var result = canonical(map)
@@ -13,14 +13,14 @@ enum MapMerge {
         return result
     }
 
-    /// What the map has under these keys; `nil` where that is nothing.
+    /// Returns the map's values under these keys; `nil` if it has none.
     static func part(of map: FieldValue?, under keys: Fields) -> FieldValue? {
         guard case .object(let map)? = map else { return nil }
         let part = map.entries.filter { keys[$0.name] != nil && $0.value != .null }
         return part.isEmpty ? nil : .object(Fields(sorted: part))
     }
 
-    /// Why the map cannot be stored; `nil` where it can.
+    /// Returns the reason why the map cannot be stored; `nil` if it can.
     static func refusal(of map: Fields) -> Rejection? {
         if map.entries.count > ModelLimits.mapKeysMax {
             return Rejection(
@@ -36,7 +36,7 @@ enum MapMerge {
 }
 
 extension FieldPatch {
-    /// What the patch is about in a field's value: the keys that it names, or all of it.
+    /// Returns the part of a field's value that the patch concerns: the keys that it names, or the whole value.
     package func part(of value: FieldValue?) -> FieldValue? {
         if case .keys(let keys) = self { MapMerge.part(of: value, under: keys) } else { value }
     }

@@ -1,4 +1,4 @@
-/// Who belongs to a scope according to the scope's own record: its sets of members and admins, as they stand there.
+/// The members of a scope according to the scope's own record: its sets of members and admins, as stored.
 package struct MemberList: Sendable {
     private let members: [FieldValue]
     private let admins: [FieldValue]
@@ -17,7 +17,7 @@ package struct MemberList: Sendable {
             ?? SetMerge.canonical(elements.filter { if case .string = $0 { true } else { false } }) ?? []
     }
 
-    /// Names in the list; some may be none of a user.
+    /// The number of names in the list; some may not be valid user ids.
     package var count: Int { members.count }
 
     /// Whether the list names no user.
@@ -25,11 +25,11 @@ package struct MemberList: Sendable {
         !members.contains { if case .string(let text) = $0 { UserID(checking: text) != nil } else { false } }
     }
 
-    /// Whether the list names this user and nobody else: whoever is alone in a scope may delete its record, whatever the schema
-    /// says of deleting, since a scope keeps a member.
+    /// Whether the list names this user and nobody else. A scope's only member may delete its record whatever the
+    /// schema says, since a scope keeps a member.
     package func isAlone(_ user: UserID) -> Bool { members.count == 1 && role(of: user) != nil }
 
-    /// The role that the record gives; `nil` to who is no member.
+    /// Returns the role that the record gives the user; `nil` if they are not a member.
     package func role(of user: UserID) -> Role? {
         let name = FieldValue.string(user.text)
         guard SetMerge.contains(members, name) else { return nil }
@@ -37,9 +37,10 @@ package struct MemberList: Sendable {
         return SetMerge.contains(admins, name) ? .admin : .member
     }
 
-    /// Users whose role differs between the two lists, sorted, with the role before and the one after (`nil`: none).
+    /// Returns the users whose role differs between the two lists, sorted, with the role before and the one after
+    /// (`nil`: none).
     ///
-    /// Only names that are in one list and not in the other are looked at closely.
+    /// Only names that are in one list and not in the other are examined.
     package func changes(to after: MemberList) -> [(user: UserID, before: Role?, after: Role?)] {
         let names = SetMerge.union(
             SetMerge.difference(members, after.members), SetMerge.difference(admins, after.admins))

@@ -3,9 +3,9 @@ package struct OverwrittenValue: Hashable, Sendable {
     package let field: String
     /// The rule that let the write win.
     package let rule: MergeRule
-    /// `nil` where the field had no value.
+    /// The value before the write; `nil` if the field had none.
     package let old: FieldValue?
-    /// `nil` where the write removed it.
+    /// The value after the write; `nil` if it removed the field's value.
     package let new: FieldValue?
 
     package init(field: String, rule: MergeRule, old: FieldValue?, new: FieldValue?) {
@@ -17,11 +17,11 @@ package struct OverwrittenValue: Hashable, Sendable {
 }
 
 extension RecordMerge {
-    /// What patches that were just applied replaced unseen: the entries of the conflict ledger.
+    /// Returns the values that patches replaced without having seen them: the entries of the conflict ledger.
     ///
-    /// Only rules under which a value can be lost count: sets, counters and maxima keep both sides' word. Of a map whose keys
-    /// merge, the keys that the patch names count. A patch that does not say what its writer saw proves nothing and makes no
-    /// entry.
+    /// Only rules that can lose a value matter: sets, counters and maxima keep both writers' changes. Of a map whose
+    /// keys merge, only the keys that the patch names matter. A patch that does not say what its writer saw proves
+    /// nothing and makes no entry.
     package static func overwritten(
         by patches: [NamedPatch], from before: Fields, to after: Fields, in collection: CollectionSchema
     ) -> [OverwrittenValue] {
@@ -39,7 +39,7 @@ extension RecordMerge {
 }
 
 extension MergeRule {
-    /// A write under this rule puts its value in the place of another's.
+    /// True when a write under this rule replaces another writer's value.
     package var replacesValues: Bool {
         switch self {
         case .lww, .server, .manual, .keys: true

@@ -1,9 +1,9 @@
-/// Bringing a deleted record back; `RESTORING.md` says why so.
+/// The restore of deleted records; `RESTORING.md` has the reasons.
 extension RecordMerge {
-    /// The fields that a restore writes, in canonical form; `null` for those that it removes. Fields that only the server
-    /// writes are left out: a device sends the whole record, with what the server has put there.
+    /// Returns the fields that a restore writes, in canonical form; `null` for those that it removes. Fields that only
+    /// the server writes are left out, since a device sends the whole record, including the server's values.
     ///
-    /// - Throws: what a creation with these fields would be refused with.
+    /// - Throws: the refusal that a creation with these fields gets.
     package static func restoring(
         _ written: Fields, in collection: CollectionSchema, isService: Bool
     ) throws(Rejection) -> Fields {
@@ -19,12 +19,13 @@ extension RecordMerge {
         return fields
     }
 
-    /// The record that a restore makes of a deleted one: as written in the fields whose rule lets one write replace another.
-    /// All other fields keep what they had, and so do those with their own `change` that the restore does not name.
+    /// Returns the record that a restore makes of a deleted one. Fields whose rule lets one write replace another are
+    /// as written. All other fields keep their values, and so do fields that the restore omits if they are `manual` or
+    /// have their own `change`.
     ///
     /// - Parameters:
-    ///   - deleted: the fields as they were deleted; `nil` where that is not known, and the record is as written.
-    ///   - written: of ``restoring(_:in:isService:)``.
+    ///   - deleted: the fields at the deletion; `nil` if they are unknown, and the record is then as written.
+    ///   - written: the result of ``restoring(_:in:isService:)``.
     /// - Throws: `conflict` for a `manual` field that would change, since the writer has not said what they saw.
     package static func restored(
         _ deleted: Fields?, with written: Fields, in collection: CollectionSchema, isService: Bool
@@ -43,7 +44,7 @@ extension RecordMerge {
         return result
     }
 
-    /// The differences between a deleted record and the restored one, for the access rules and the ledger.
+    /// Returns the differences between a deleted record and the restored one, for the access rules and the ledger.
     package static func replaced(
         _ deleted: Fields, by restored: Fields, in collection: CollectionSchema
     ) -> [OverwrittenValue] {
@@ -55,7 +56,7 @@ extension RecordMerge {
 }
 
 extension CollectionSchema {
-    /// Whether a restore may say all fields anew where what was deleted is not known: nothing is protected from this user.
+    /// Whether a restore may set all fields when the deleted values are unknown: no field is protected from this user.
     package func isOpen(to standing: Standing) -> Bool {
         if standing.isService { return true }
         guard scope != .ownRecord else { return false }
@@ -67,13 +68,13 @@ extension CollectionSchema {
 }
 
 extension FieldSchema {
-    /// A restore that does not name the field leaves it as it was deleted: an app of before may not know that it is there, and
-    /// to remove it is not for everybody.
+    /// True when a restore that does not name the field keeps its value: an older app may not know the field, and not
+    /// every user may remove it.
     fileprivate var staysWhenLeftOut: Bool { change != nil || merge == .manual }
 }
 
 extension MergeRule {
-    /// Whether a restore may give the field another value; the other rules keep every value that there was.
+    /// Whether a restore may give the field another value; under the other rules every value stays.
     fileprivate func isReplaced(byService isService: Bool) -> Bool {
         switch self {
         case .lww, .manual, .elements, .keys: true

@@ -1,6 +1,6 @@
-/// Whole records merged by the schema: the one fold that server, client and oracle share.
+/// Merges whole records by the schema: the one fold that server, client and oracle share.
 package enum RecordMerge {
-    /// The canonical fields of a new record.
+    /// Returns the canonical fields of a new record.
     ///
     /// Fields that the schema does not name are refused: a typo must not become data.
     /// - Throws: `invalid` or `too_large`, naming collection, field and reason.
@@ -36,7 +36,7 @@ package enum RecordMerge {
         return result
     }
 
-    /// The fields after the patches, applied in their order: all of them, or none.
+    /// Returns the fields after the patches, applied in their order, all or none.
     ///
     /// - Throws: the refusal, with `conflict` where a `manual` field is contested.
     package static func updated(
@@ -47,10 +47,10 @@ package enum RecordMerge {
         return merged.fields
     }
 
-    /// The fields after the patches, applied in their order, but for those of `manual` fields that were changed since the
-    /// writer saw them. One such field does not hold up the others.
+    /// Returns the fields after the patches, applied in their order. Patches of `manual` fields that were changed since
+    /// the writer saw them are skipped; they do not hold up the others.
     ///
-    /// - Returns: the fields, and the names of the contested ones as the patches have them.
+    /// - Returns: the fields, and the names of the contested ones as the patches spell them.
     package static func merged(
         _ current: Fields, _ patches: [NamedPatch], in collection: CollectionSchema, isService: Bool
     ) throws(Rejection) -> (fields: Fields, contested: [String]) {
@@ -99,11 +99,11 @@ package enum RecordMerge {
     }
 }
 
-/// How a user stands to one record: what access rules are judged by.
+/// The relation of a user to one record, by which access rules are judged.
 package struct Standing: Hashable, Sendable {
-    /// The user's role in the record's scope; `nil` for someone who is not a member.
+    /// The user's role in the record's scope; `nil` if the user is not a member.
     package var role: Role?
-    /// The user created the record.
+    /// True when the user created the record.
     package var isAuthor: Bool
     package var isService: Bool
 
@@ -113,7 +113,8 @@ package struct Standing: Hashable, Sendable {
         self.isService = isService
     }
 
-    /// True when one of the accessors is this user. Authors must still be members: leaving a scope ends every right in it.
+    /// True when one of the accessors is this user. Authors must still be members: leaving a scope ends every right in
+    /// it.
     package func satisfies(_ accessors: Set<Accessor>) -> Bool {
         if isService { return true }
         if accessors.contains(.anyone) { return true }
@@ -126,17 +127,17 @@ package struct Standing: Hashable, Sendable {
         }
     }
 
-    /// True when the patches may be made under the collection's rule and the fields' own.
+    /// True when the collection's rule and the fields' own rules permit the patches.
     package func mayChange(_ patches: [NamedPatch], in collection: CollectionSchema) -> Bool {
         patches.allSatisfy { named in satisfies(collection.field(named.field)?.change ?? collection.change) }
     }
 
-    /// The first field of a restore's differences that this user may not change.
+    /// Returns the first field of a restore's differences that this user may not change.
     package func refused(_ differences: [OverwrittenValue], in collection: CollectionSchema) -> FieldSchema? {
         differences.lazy.compactMap { collection.field($0.field) }.first { !satisfies($0.change ?? collection.change) }
     }
 
-    /// The first field that this user may not give a value at the creation (R-154).
+    /// Returns the first field that this user may not give a value at the creation (R-154).
     package func refused(creating fields: Fields, in collection: CollectionSchema) -> FieldSchema? {
         guard collection.hasCreationRules else { return nil }
         return collection.fields.first { field in
@@ -149,7 +150,7 @@ package struct Standing: Hashable, Sendable {
 }
 
 extension CollectionSchema {
-    /// Who may create records: `anyone` opens scopes; inside a scope it means its members.
+    /// The users who may create records: `anyone` opens scopes; inside a scope it means its members.
     package var creatorsInScope: Set<Accessor> {
         guard case .field = scope, create.contains(.anyone) else { return create }
         return create.subtracting([.anyone]).union([.member])
@@ -162,7 +163,7 @@ extension CollectionSchema {
         Rejection(.invalid, "\(name).\(memberField ?? ""): a scope keeps a member: delete its record instead")
     }
 
-    /// The refusal of a reference to a record that is not in the scope of the record that names it.
+    /// Returns the refusal of a reference to a record that is not in the scope of the record that names it.
     package func strayReference(_ field: FieldSchema) -> Rejection {
         Rejection(.notFound, "\(name).\(field.name): names no record of \(field.target ?? "") in the same scope")
     }

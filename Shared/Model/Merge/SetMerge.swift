@@ -1,6 +1,6 @@
 /// Sets of strings in canonical form: each element once, sorted by UTF-8 bytes.
 ///
-/// What is canonical already is not sorted again: adding some names to ten thousand is a search for each of them.
+/// A set that is already canonical is not sorted again: adding some names to ten thousand takes one search per name.
 enum SetMerge {
     static func canonical(_ elements: [FieldValue]) -> [FieldValue]? {
         isCanonical(elements) ? elements : sortedUnique(elements)
@@ -50,7 +50,7 @@ enum SetMerge {
         return index < set.count && set[index] == element
     }
 
-    /// What is in one of two canonical sets and not in the other, sorted.
+    /// Returns the elements that are in exactly one of two canonical sets, sorted.
     static func difference(_ one: [FieldValue], _ other: [FieldValue]) -> [FieldValue] {
         if one == other { return [] }
         var difference: [FieldValue] = []
@@ -93,7 +93,7 @@ enum SetMerge {
         return low
     }
 
-    /// Of two elements of canonical sets, which are texts.
+    /// Returns the byte order of two elements of canonical sets, which are strings.
     private static func order(_ one: FieldValue, _ other: FieldValue) -> Int {
         guard case .string(let one) = one, case .string(let other) = other else { return 0 }
         return one.byteOrder(other)

@@ -2,31 +2,31 @@
 public struct FieldSchema: Hashable, Sendable {
     public var name: String
     public var type: FieldType
-    /// Must be present and not null at creation.
+    /// True when the field must be present and not null at creation.
     public var isRequired = false
-    /// Largest size: bytes of UTF-8 for text, elements for a set, bytes of JSON for map and JSON.
+    /// The largest size: bytes of UTF-8 for text, elements for a set, bytes of JSON for map and JSON.
     public var sizeMax: Int
     public var merge: MergeRule = .lww
     /// The rule for changing the field; `nil` leaves it to the collection.
     public var change: Set<Accessor>?
-    /// The rule for giving the field a value at the record's creation; `nil` leaves it to ``change``, and without that to the
-    /// collection.
+    /// The rule for giving the field a value at the record's creation; `nil` leaves it to ``change``, and without that
+    /// to the collection.
     public var create: Set<Accessor>?
-    /// The client's table gets an index on it.
+    /// True when the client's table has an index on it.
     public var isIndexed = false
-    /// The field takes part in full-text search.
+    /// True when full-text search covers the field.
     public var isSearchable = false
-    /// The names that the field had in earlier versions of the schema, the first one first: what devices hold under them
-    /// moves here, and server and wire know the field by the first for ever.
+    /// The names that the field had in earlier versions of the schema, oldest first. Devices move values that they hold
+    /// under these names here; server and wire use the first one forever.
     public var formerNames: [String] = []
     /// The collection whose records a reference names.
     public var target: String?
-    /// The reference names a record of its own record's scope.
+    /// True when the reference must name a record in the same scope.
     public var isWithinScope = false
-    /// What a record that has no value in the field is read as; `nil` where the absence is shown. It is never stored.
+    /// The value that readers get from a record without one; `nil` if they see that it is absent. It is never stored.
     public var defaultValue: FieldValue?
 
-    /// A field with the default rule and limits of its type.
+    /// Creates a field with the default rule and limits of its type.
     public init(name: String, type: FieldType) {
         self.name = name
         self.type = type
@@ -36,7 +36,7 @@ public struct FieldSchema: Hashable, Sendable {
     /// The name under which server and wire know the field.
     public var storedName: String { formerNames.first ?? name }
 
-    /// The most that a document may allow a field: as much as a server may allow a record.
+    /// The largest `max` that a schema may give a field: the largest record that a server may allow.
     static let sizeMaxLargest = 3_145_728
 
     static func defaultSizeMax(_ type: FieldType) -> Int {
@@ -49,9 +49,9 @@ public struct FieldSchema: Hashable, Sendable {
     }
 }
 
-/// Who an access rule admits; the raw value is the name in a schema file.
+/// A kind of user that an access rule admits; the raw value is the name in a schema file.
 public enum Accessor: String, Sendable, Hashable, CaseIterable {
-    /// Every authenticated user of the workspace; only `create` of a scope's own record and shared scopes make use of it.
+    /// Every authenticated user of the workspace; only shared scopes and `create` of a scope's own record use it.
     case anyone
     case member
     case admin
@@ -62,7 +62,7 @@ public enum Accessor: String, Sendable, Hashable, CaseIterable {
     case server
 }
 
-/// What a field may hold. The raw value is the name in a schema file.
+/// The type of a field's values. The raw value is the name in a schema file.
 public enum FieldType: String, Sendable, Hashable, CaseIterable {
     case string
     case integer
@@ -83,7 +83,7 @@ public enum FieldType: String, Sendable, Hashable, CaseIterable {
 }
 
 extension FieldType {
-    /// Whether a field of the type may have a default: one value that orders and indexes know.
+    /// Whether a field of the type may have a default: a single value that orders and indexes can use.
     var takesDefault: Bool {
         switch self {
         case .string, .integer, .double, .boolean, .timestamp: true
@@ -91,7 +91,8 @@ extension FieldType {
         }
     }
 
-    /// The value in its one canonical form (`3` becomes `3.0` in a double, a set is sorted), or `nil` if it does not fit.
+    /// Returns the value in its canonical form (`3` becomes `3.0` in a double, a set is sorted), or `nil` if it does
+    /// not fit.
     package func canonical(_ value: FieldValue) -> FieldValue? {
         switch (self, value) {
         case (.string, .string), (.boolean, .boolean), (.integer, .integer), (.timestamp, .integer), (.double, .double):
@@ -123,35 +124,36 @@ extension FieldType {
     }
 }
 
-/// How concurrent writes of one field are settled; the raw value is the name in a schema file.
+/// The rule by which concurrent writes of one field are merged; the raw value is the name in a schema file.
 ///
 /// The server applies patches in the order in which it accepts them, so a rule never needs a clock.
 public enum MergeRule: String, Sendable, Hashable, CaseIterable {
-    /// The last accepted write stands.
+    /// The last accepted write wins.
     case lww
     /// Set at creation, never changed.
     case immutable
     /// A set that only grows.
     case set
-    /// A set whose elements are added and removed one by one; the last word on each element stands.
+    /// A set whose elements are added and removed one by one; the last write of each element wins.
     case elements
-    /// A map whose keys are set and removed one by one; the last word on each key stands.
+    /// A map whose keys are set and removed one by one; the last write of each key wins.
     case keys
     /// A number that is added to; every accepted increment counts once.
     case counter
-    /// The largest value written stands.
+    /// The largest value written wins.
     case max
-    /// A write that has not seen the value that it would replace is refused with `conflict`, for the app to resolve.
+    /// A write that has not seen the value that it would replace leaves the field as it is; the app resolves it.
     case manual
     /// Only a service principal writes it.
     case server
 }
 
 extension FieldSchema {
-    /// The rule for giving the field a value at the creation; `nil` is whoever may create the record.
+    /// The rule for giving the field a value at the creation; `nil` admits everybody who may create the record.
     package var creators: Set<Accessor>? { create ?? change }
 
-    /// Whether a record with this value is read like one without a value: models say it of every property that they have.
+    /// Whether a record with this value is read like one without a value. Models write such a value for every property
+    /// that they have.
     package func isAbsence(_ value: FieldValue) -> Bool {
         switch value {
         case .null: true
@@ -161,7 +163,7 @@ extension FieldSchema {
         }
     }
 
-    /// The value in its canonical form under the field's type and rule, or `nil` if it does not fit.
+    /// Returns the value in its canonical form under the field's type and rule, or `nil` if it does not fit.
     package func canonical(_ value: FieldValue) -> FieldValue? {
         let canonical = type.canonical(value)
         guard merge == .keys, case .object(let map)? = canonical else { return canonical }

@@ -1,5 +1,5 @@
-/// The names that no collection or field can have, in any case. All others may mean something to SQLite, since devices quote
-/// them.
+/// The names that no collection or field can have, in upper or lower case. All other names may be words of SQLite,
+/// since devices quote them.
 enum ReservedNames {
     /// The columns that every record has.
     static let columns: Set<String> = [
@@ -14,7 +14,7 @@ enum ReservedNames {
 
     private static let functions: Set<String> = ["json_each", "json_tree"]
 
-    /// The reason why no collection can have the name; `nil` for a name that one can have.
+    /// Returns the reason why no collection can have the name; `nil` for a name that one can have.
     static func reason(against name: String) -> String? {
         let name = name.lowercased()
         if let (prefix, owner) = prefixes.first(where: { name.hasPrefix($0.0) }) {

@@ -1,17 +1,17 @@
-/// What a workspace's collections look like and how they behave; one document serves server and SDK.
+/// The collections of a workspace, with their fields and rules; server and SDK use the same document.
 ///
 ///     let schema = try Schema(json: Array(text.utf8))
 ///     schema.collection("messages")?.field("text")?.merge   // .immutable
 ///
-/// A collection is known by its name everywhere; one that had another name before is still known by that to server and
-/// wire, see ``CollectionSchema/was``.
+/// A collection is known by its name everywhere. Server and wire know a renamed collection by its first name, see
+/// ``CollectionSchema/was``.
 public struct Schema: Hashable, Sendable {
     public let name: String
     /// Raised by the app's developers with every change of the document.
     public let version: Int64
     /// Sorted by name.
     public let collections: [CollectionSchema]
-    /// Collections that earlier versions had, by the names that the server knows: what old apps write into them is left
+    /// Collections that earlier versions had, by the names that the server knows. Writes of old apps into them are left
     /// out.
     public let removedCollections: Set<String>
     private let indexByName: [String: Int]
@@ -32,14 +32,14 @@ public struct Schema: Hashable, Sendable {
         self = try SchemaReader.read(json)
     }
 
-    /// The collection of that name, if there is one.
+    /// Returns the collection of that name, if there is one.
     public func collection(_ name: String) -> CollectionSchema? {
         guard let index = indexByName[name], collections[index].name.hasSameBytes(as: name) else { return nil }
         return collections[index]
     }
 
-    /// The schema with the names that server and wire use; it takes the others as well. The same again when nothing was
-    /// renamed.
+    /// The schema with the names that server and wire use; it accepts the other names as well. If nothing was renamed,
+    /// the schema itself.
     package var stored: Schema {
         let isRenamed = collections.contains { $0.was != nil || $0.fields.contains { !$0.formerNames.isEmpty } }
         guard isRenamed else { return self }
@@ -49,7 +49,7 @@ public struct Schema: Hashable, Sendable {
             removedCollections: removedCollections)
     }
 
-    /// Whether records of a collection are given out: those of one that was taken away as well, to apps that know it.
+    /// Whether records of a collection are sent to clients. Those of a removed collection are, for apps that know it.
     package func isReadable(_ collection: String) -> Bool {
         self.collection(collection) != nil || removedCollections.contains(collection)
     }
@@ -64,7 +64,7 @@ public struct Schema: Hashable, Sendable {
     }
 }
 
-/// What is wrong with a schema document, and where.
+/// An error in a schema document, with its collection and field.
 public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
     public let collection: String?
     public let field: String?
@@ -77,12 +77,12 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        let place = [collection, field].compactMap { $0 }.joined(separator: ".")
-        return place.isEmpty ? "schema: \(reason)" : "schema: \(place): \(reason)"
+        let path = [collection, field].compactMap { $0 }.joined(separator: ".")
+        return path.isEmpty ? "schema: \(reason)" : "schema: \(path): \(reason)"
     }
 }
 
-/// Where a collection's records belong.
+/// The rule that decides the scope of a collection's records.
 public enum ScopeRule: Hashable, Sendable {
     /// Each record opens a scope of its own (`"scope": "self"`).
     case ownRecord
@@ -92,13 +92,13 @@ public enum ScopeRule: Hashable, Sendable {
     case shared(ScopeID)
 }
 
-/// One collection: its fields, where its records belong, and who may do what.
+/// One collection: its fields, the scope of its records, and its access rules.
 ///
-/// One object that everyone shares: as a value with several parts it would be copied with every write, by all threads.
+/// It is one object that all threads share: a struct with several parts would be copied with every write.
 public final class CollectionSchema: Sendable {
     public let name: String
-    /// The first name that the collection had, when that was another (`"was": "orders"`): server and wire know it by that
-    /// name for ever, so that a new name costs nothing there and apps of both versions work side by side.
+    /// The first name of a renamed collection (`"was": "orders"`). Server and wire use it forever, so that a new name
+    /// costs nothing there and apps of both versions work side by side.
     public let was: String?
     /// Sorted by name.
     public let fields: [FieldSchema]
@@ -107,20 +107,21 @@ public final class CollectionSchema: Sendable {
     public let memberField: String?
     /// For scope records: the set field that lists those members who are admins.
     public let adminField: String?
-    /// Of what ids are made that are not made by chance; `nil` where none are.
+    /// The rule for ids that are made of values; `nil` if all ids are random.
     public let identity: IdentityRule?
     public let create: Set<Accessor>
     public let change: Set<Accessor>
     public let delete: Set<Accessor>
-    /// Fields that earlier versions had, by the names that the server knows: what old apps write into them is left out.
+    /// Fields that earlier versions had, by the names that the server knows. Values that old apps write into them are
+    /// left out.
     public let removedFields: Set<String>
-    /// What records are read as where they have no value, by the fields' names.
+    /// The default values, by the fields' names.
     package let defaults: Fields
-    /// Whether a field says who may give it a value at the creation.
+    /// Whether a field restricts who may give it a value at the creation.
     package let hasCreationRules: Bool
-    /// The fields that name records of the record's own scope.
+    /// The references that must name a record in the same scope.
     package let innerReferences: [FieldSchema]
-    /// At the server: the fields' other names, of before and after, with those that it stores them under.
+    /// On the server, the fields' other names, older and newer, with the names under which it stores them.
     private let aliases: [String: String]
     private let indexByName: [String: Int]
 
@@ -154,27 +155,27 @@ public final class CollectionSchema: Sendable {
     /// The name under which server and wire know the collection.
     public var storedName: String { was ?? name }
 
-    /// The field of that name, if the collection has one.
+    /// Returns the field of that name, if the collection has one.
     public func field(_ name: String) -> FieldSchema? {
         guard let index = indexByName[name], hasName(name, at: index) else { return nil }
         return fields[index]
     }
 
-    /// A key of a dictionary is found by any spelling of its characters; a name is its bytes.
+    /// Compares bytes, since a dictionary finds a key by any spelling of its characters.
     private func hasName(_ name: String, at index: Int) -> Bool {
         fields[index].name.hasSameBytes(as: name) || aliases.contains { $0.key.hasSameBytes(as: name) }
     }
 
-    /// Whether a field may be called by several names.
+    /// Whether a field has several names.
     package var hasAliases: Bool { !aliases.isEmpty }
 
-    /// Whether two names are one field's.
+    /// Whether two names belong to the same field.
     package func isSameField(_ one: String, _ other: String) -> Bool {
         one == other || (hasAliases && (aliases[one] ?? one) == (aliases[other] ?? other))
     }
 
-    /// A stored record's fields by the names that the server knows: earlier servers stored some under the names of newer
-    /// apps, and those values are the newer ones.
+    /// Returns a stored record's fields under the names that the server knows. Earlier servers stored some under the
+    /// names of newer apps; those values are the newer ones.
     package func withStoredNames(_ fields: Fields) -> Fields {
         guard hasAliases, fields.entries.contains(where: { aliases[$0.name] != nil }) else { return fields }
         var renamed = fields
@@ -186,7 +187,7 @@ public final class CollectionSchema: Sendable {
         return renamed
     }
 
-    /// The collection by the names that server and wire use, with the others as aliases.
+    /// Returns the collection with the names that server and wire use, and the others as aliases.
     func stored(_ target: (String) -> String?) -> CollectionSchema {
         func storedName(_ name: String) -> String { field(name)?.storedName ?? name }
         var aliases: [String: String] = [:]
@@ -210,7 +211,7 @@ public final class CollectionSchema: Sendable {
             change: change, delete: delete, removedFields: removedFields, aliases: aliases)
     }
 
-    /// The scope that a record with these fields belongs to, or why it has none.
+    /// Returns the scope of a record with these fields; throws the reason if it has none.
     package func scope(of id: LocalID, fields: Fields) throws(Rejection) -> ScopeID {
         switch scope {
         case .ownRecord: return ScopeID(record: id)
@@ -241,20 +242,20 @@ extension CollectionSchema: Hashable {
     }
 }
 
-/// Of what the derived ids of a collection are made (`"id": {"name": "direct", "of": ["participantIds"]}`).
+/// The values from which a collection's derived ids are made (`"id": {"name": "direct", "of": ["participantIds"]}`).
 ///
-/// A record whose id is a UUID of version 8 must have the id that its own values make, for as long as it lives; every other
-/// id is free. Since the author, or the members of the scope, are among the values, nobody can take another's id.
+/// A record whose id is a UUID of version 8 must have the id that its own values make, as long as it lives; every other
+/// id is free. The author or the scope's members are among the values, so nobody can take another user's id.
 public struct IdentityRule: Hashable, Sendable {
-    /// In `of`: who created the record.
+    /// The entry of `of` that means the user who created the record.
     static let author = "author"
 
-    /// Stands before the values, so that two kinds of records never make the same id.
+    /// The name that precedes the values, so that two kinds of records never make the same id.
     public let name: String
     /// Fields, or `author`, in the order in which their values are hashed.
     public let parts: [String]
-    /// The ids are those of a natural key (`"id": {"name": "product", "key": "sku"}`): every record has the id that its one
-    /// part makes, whoever writes it, and two records with one key cannot be.
+    /// True when ids are made of a natural key (`"id": {"name": "product", "key": "sku"}`). Every record then has the
+    /// id that its one part makes, whoever writes it, so two records with one key cannot exist.
     public let isKey: Bool
 
     init(name: String, parts: [String], isKey: Bool = false) {
@@ -263,18 +264,18 @@ public struct IdentityRule: Hashable, Sendable {
         self.isKey = isKey
     }
 
-    /// The field that holds the key, where ids are made of one.
+    /// The field that holds the key, if ids are made of one.
     package var keyField: String? { isKey ? parts.first : nil }
 
-    /// The id of the record with this key.
+    /// Returns the id of the record with this key.
     package func id(ofKey key: String) -> LocalID { DerivedID.make([name, key]) }
 
-    /// What a key may be: the same as every other name of the wire.
+    /// Whether the text can be a key; the bounds are those of every other name on the wire.
     package static func isKey(_ text: String) -> Bool { ScopeID(checking: text) != nil }
 
-    /// The names that a record's id is made of; `nil` while one of the values is missing.
+    /// Returns the names from which a record's id is made; `nil` while one of the values is missing.
     ///
-    /// A set gives its elements in the order of their bytes; one with a single element gives that twice.
+    /// A set gives its elements in the order of their bytes; a set with a single element gives it twice.
     package func names(_ fields: Fields, author: UserID) -> [String]? {
         var names = [name]
         for part in parts {
@@ -310,12 +311,12 @@ extension CollectionSchema {
         return (0..<DerivedID.candidatesMax).contains { DerivedID.make(names, candidate: $0) == id }
     }
 
-    /// The refusal of a record whose id its values do not make.
+    /// The refusal of a record whose values do not make its id.
     package var otherIdentity: Rejection {
         let parts = identity?.parts.joined(separator: ", ") ?? ""
         if identity?.isKey == true {
-            return Rejection(.forbidden, "\(name): an id is made of the key \(parts), and this one makes another")
+            return Rejection(.forbidden, "\(name): the id must be the one that the key \(parts) makes")
         }
-        return Rejection(.forbidden, "\(name): an id of version 8 is made of \(parts), and these make another one")
+        return Rejection(.forbidden, "\(name): an id of version 8 must be the one that \(parts) make")
     }
 }

@@ -1,4 +1,4 @@
-/// One JSON object of a schema document, consumed key by key so that what nobody asked for is an error.
+/// One JSON object of a schema document, consumed key by key so that an unknown key is an error.
 struct SchemaObject {
     private var remaining: Fields
     private let collection: String?
@@ -52,7 +52,7 @@ struct SchemaObject {
         return texts
     }
 
-    /// One string, or a list of them; nothing is an empty list.
+    /// Returns one string or a list of them; an empty list if the key is missing.
     mutating func names(_ key: String) throws(SchemaError) -> [String] {
         if case .string(let name)? = remaining[key] {
             remaining[key] = nil
@@ -90,6 +90,6 @@ struct SchemaObject {
         _ text: String, for key: String, of type: Choice.Type
     ) -> SchemaError {
         let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        return error("\"\(key)\" does not know \(text); it is one of \(choices)")
+        return error("\"\(key)\" cannot be \(text); it must be one of \(choices)")
     }
 }

@@ -1,4 +1,4 @@
-/// Turns a schema document into a `Schema`, refusing whatever it does not know by name.
+/// Turns a schema document into a `Schema`; refuses every key that it does not know, by its name.
 enum SchemaReader {
     static func read(_ json: [UInt8]) throws(SchemaError) -> Schema {
         let document: Fields

@@ -10,7 +10,7 @@ enum SchemaRules {
         for name in schema.removedCollections.sorted() {
             guard SchemaReader.isIdentifier(name) else { throw SchemaError("\"removed\" is a list of names") }
             guard !schema.collections.contains(where: { $0.name == name || $0.was == name }) else {
-                throw SchemaError(collection: name, "is there and among the \"removed\"")
+                throw SchemaError(collection: name, "is defined, so \"removed\" must not list it")
             }
         }
         var tables: Set<String> = []
@@ -26,7 +26,7 @@ enum SchemaRules {
                     throw SchemaError(collection: collection.name, "two collections cannot both have been \(was)")
                 }
                 guard SchemaReader.isIdentifier(was) else {
-                    throw SchemaError(collection: collection.name, "\"was\" is no name of a collection")
+                    throw SchemaError(collection: collection.name, "\"was\" is not a valid name of a collection")
                 }
             }
             try check(collection, in: schema)
@@ -63,7 +63,7 @@ enum SchemaRules {
         for name in collection.removedFields.sorted() {
             guard SchemaReader.isIdentifier(name) else { throw error("\"removed\" is a list of names") }
             guard !collection.fields.contains(where: { $0.name == name || $0.formerNames.contains(name) }) else {
-                throw error("is there and among the \"removed\"", field: name)
+                throw error("is defined, so \"removed\" must not list it", field: name)
             }
         }
         var columns: Set<String> = []
@@ -81,22 +81,22 @@ enum SchemaRules {
         if let key = identity.keyField {
             guard let field = collection.field(key) else { throw error("names no field: \(key)") }
             guard field.type == .string, field.isRequired, field.merge == .immutable else {
-                throw error("is made of a required, immutable string, and \(key) is none")
+                throw error("must be made of a required, immutable string, and \(key) is not one")
             }
             guard collection.scope != .ownRecord else {
-                throw error("of a key is not for scopes: who comes first would own what is meant for others")
+                throw error("of a key is not for scopes: the first user to create one would own it")
             }
             return
         }
         for part in identity.parts where part != IdentityRule.author {
             guard let field = collection.field(part) else { throw error("names no field: \(part)") }
             guard field.isRequired, [.string, .reference, .set].contains(field.type) else {
-                throw error("is made of required strings, references and sets, and \(part) is none")
+                throw error("must be made of required strings, references and sets, and \(part) is not one")
             }
         }
         let binding = [IdentityRule.author, collection.memberField].compactMap { $0 }
         guard identity.parts.contains(where: binding.contains) else {
-            throw error("must be made of \(binding.joined(separator: " or ")), so that nobody takes another's")
+            throw error("must be made of \(binding.joined(separator: " or ")), so that nobody takes another user's id")
         }
     }
 
@@ -122,7 +122,7 @@ enum SchemaRules {
         }
         if field.isSearchable, field.type != .string { throw error("only a string is searchable") }
         for was in field.formerNames {
-            guard SchemaReader.isIdentifier(was) else { throw error("\"was\" is no name of a field") }
+            guard SchemaReader.isIdentifier(was) else { throw error("\"was\" is not a valid name of a field") }
             guard collection.field(was) == nil else { throw error("\"was\" names a field that exists: \(was)") }
             guard collection.fields.flatMap(\.formerNames).filter({ $0 == was }).count == 1 else {
                 throw error("two fields cannot both have been \(was)")
@@ -137,8 +137,8 @@ enum SchemaRules {
         if field.merge == .server, field.isRequired { throw error("a server field cannot be required of clients") }
     }
 
-    /// A reference within its scope names a record that is in one: of another scope, the target's own record would do for the
-    /// field that holds the scope alone, which names no other anyway.
+    /// Checks that a reference within its scope can name a record there. Records of a shared scope are never in another
+    /// one, and the field that holds the scope names the scope's own record anyway.
     private static func checkWithin(
         _ field: FieldSchema, of collection: CollectionSchema, in schema: Schema, _ error: (String) -> SchemaError
     ) throws(SchemaError) {
@@ -146,7 +146,7 @@ enum SchemaRules {
             throw error("\"within\" needs type reference and \"to\", which names the collection")
         }
         guard collection.scope != .field(field.name) else {
-            throw error("holds the scope, so \"within\" says nothing")
+            throw error("holds the scope, so \"within\" has no effect: remove it")
         }
         if case .shared(let own) = collection.scope {
             guard schema.collection(target)?.scope == .shared(own) else {
@@ -157,17 +157,17 @@ enum SchemaRules {
         }
     }
 
-    /// A default is one reading of what is absent: nothing else may be one, and nothing may count on a value that is stored.
+    /// Checks that a default is the only reading of an absent value, and that nothing relies on a stored value.
     private static func checkDefault(
         of field: FieldSchema, _ error: (String) -> SchemaError
     ) throws(SchemaError) {
         guard let value = field.defaultValue else { return }
-        if field.isRequired { throw error("what is required is never absent: \"required\" or \"default\"") }
+        if field.isRequired { throw error("a required field is never absent, so it takes no \"default\"") }
         guard field.merge.replacesValues || field.merge == .immutable else {
-            throw error("rule \(field.merge.rawValue) begins at its own value, so it takes no \"default\"")
+            throw error("rule \(field.merge.rawValue) starts at its own value, so the field takes no \"default\"")
         }
         if field.isSearchable {
-            throw error("words are found where they are stored, so \"search\" takes no \"default\"")
+            throw error("search only finds stored words, so a field with \"search\" takes no \"default\"")
         }
         guard case .string(let text) = value else { return }
         if text.utf8.count > field.sizeMax { throw error("\"default\" is larger than \"max\"") }

@@ -1,11 +1,12 @@
 import TidemarkModel
 
-/// The client has durably applied so many `changes` frames of this connection; opens the send window.
+/// Reports how many `changes` frames of this connection the client has durably applied; opens the send window.
 package struct Ack: Hashable, Sendable {
-    /// Counted from the connection's first frame; never decreases.
+    /// The number of frames since the connection's first; never decreases.
     package var frames: Int64
-    /// Records that a comparison found to be otherwise than at the server, although everything had been heard, since this was
-    /// told last. The client has them fetched anew; it tells so that somebody looks for the reason.
+    /// The number of records that a comparison found to differ from the server's, since the last report, although the
+    /// client had received everything. The client fetches them again and reports them, so that the operator can look
+    /// for the reason.
     package var diverged: Int64
 
     package init(frames: Int64, diverged: Int64 = 0) {

@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// Everything that a client may say on a connection.
+/// Every message that a client may send on a connection.
 package enum ClientMessage: Hashable, Sendable {
     case hello(Hello)
     case push(Push)
@@ -11,12 +11,12 @@ package enum ClientMessage: Hashable, Sendable {
     case auth(Auth)
     case ephemeral(Ephemeral)
     case bye
-    /// A kind that starts with `x-`: ignored.
+    /// A message of a kind that starts with `x-`: ignored.
     case unknownExtension
 
     /// Decodes one message.
     ///
-    /// - Parameter limits: what transactions are judged by; a server gives those that it advertises.
+    /// - Parameter limits: the bounds for transactions; a server passes those that it advertises.
     /// - Throws: `WireError` for anything but a well-formed message of a known kind.
     package static func decode(
         _ bytes: [UInt8], limits: ModelLimits = ModelLimits()
@@ -41,7 +41,7 @@ package enum ClientMessage: Hashable, Sendable {
         }
     }
 
-    /// The message's bytes.
+    /// Returns the message's bytes.
     package func encode() -> [UInt8] {
         switch self {
         case .hello(let message): message.encode()
@@ -60,7 +60,8 @@ package enum ClientMessage: Hashable, Sendable {
 
 /// Shared steps of decoding one message.
 enum MessageReader {
-    /// The value of the message's `t`. Where it stands first, as it should, nothing behind it is looked at yet.
+    /// Returns the value of the message's `t`. If it is the first member, as it should be, nothing behind it is read
+    /// yet.
     static func kind(of bytes: [UInt8]) throws(WireError) -> String {
         do {
             return try JSONReader.peek(bytes) { reader in
@@ -103,7 +104,7 @@ enum MessageReader {
 
     static func id(_ reader: inout JSONReader) throws -> UniqueID {
         if let id = reader.takePlainID() { return id }
-        // Escapes are allowed in it, as in any string.
+        // The string may contain escapes, like any other.
         guard let id = UniqueID(try reader.string()) else { throw reader.failure("not a UUID") }
         return id
     }
@@ -115,22 +116,24 @@ enum MessageReader {
         return name
     }
 
-    /// A whole number from 0 to 2^53 - 1.
+    /// Reads a whole number from 0 to 2^53 - 1.
     static func count(_ reader: inout JSONReader) throws -> Int64 {
         let number = try reader.integer()
         guard (0..<9_007_199_254_740_992).contains(number) else { throw reader.failure("out of range") }
         return number
     }
 
-    /// The furthest time from 1970, in milliseconds: some 285,000 years. Sums and differences of such times cannot overflow.
+    /// The furthest time from 1970, in milliseconds: some 285,000 years. Sums and differences of such times cannot
+    /// overflow.
     static let timeMax: Milliseconds = 1 << 53
 
-    /// A time in milliseconds since 1970. One that is further away is read as the bound, since who merely shows it loses nothing.
+    /// Reads a time in milliseconds since 1970. A time beyond the bound becomes the bound, which is good enough to be
+    /// shown.
     static func time(_ reader: inout JSONReader) throws -> Milliseconds {
         min(max(try reader.integer(), -timeMax), timeMax)
     }
 
-    /// The elements of a short fixed array, each read by its own closure; more or fewer are an error.
+    /// Reads the elements of a short array of fixed length, each by its own closure; more or fewer are an error.
     static func tuple(_ reader: inout JSONReader, _ elements: [(inout JSONReader) throws -> Void]) throws {
         var index = 0
         try reader.array { reader in
@@ -141,7 +144,7 @@ enum MessageReader {
         guard index == elements.count else { throw reader.failure("too few elements") }
     }
 
-    /// `[[scope, since], …]`.
+    /// Reads `[[scope, since], …]`.
     static func heldScopes(_ reader: inout JSONReader) throws -> [HeldScope] {
         var held: [HeldScope] = []
         try reader.array { reader in

@@ -1,9 +1,9 @@
 package import TidemarkModel
 
-/// Asks what the server has of one collection in a scope, to compare a copy with: digests of parts, or the records of one
-/// part by their numbers. Sent to a server that said ``Welcome/answersCompare``.
+/// Asks for digests of the server's records of one collection in a scope, to compare a copy with: digests of parts, or
+/// the single records of one part. Only sent if the welcome has ``Welcome/answersCompare``.
 package struct CompareRequest: Hashable, Sendable {
-    /// Chosen by the client; comes back with the answer.
+    /// Chosen by the client; the answer repeats it.
     package var id: Int64
     package var scope: ScopeID
     /// The grant under which the client holds the scope.
@@ -13,7 +13,7 @@ package struct CompareRequest: Hashable, Sendable {
     package var from: SequenceNumber
     /// Only records created before this number; `nil` for the newest as well.
     package var before: SequenceNumber?
-    /// The records of the first part one by one, and not only digests.
+    /// True to get the records of the first part one by one, and not only digests.
     package var lists: Bool
 
     package init(

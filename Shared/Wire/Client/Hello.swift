@@ -1,50 +1,52 @@
 package import TidemarkModel
 
-/// The first message of a client: who it is and where it stands.
+/// The first message of a client: its identity and the state of its copy.
 package struct Hello: Hashable, Sendable {
-    /// Versions that the client speaks, best first.
+    /// The versions that the client speaks, best first.
     package var versions: [Int64] = WireVersion.supported
     /// The bearer token, when it was not sent as a header.
     package var token: String?
     package var client: ClientID
-    /// Asserts that this client id was never used: the server registers it.
+    /// True to assert that this client id was never used: the server registers it.
     package var isNewClient: Bool
-    /// Counts the client's connections; durable, one more each time.
+    /// The number of the client's connections so far; durable, one more each time.
     package var connection: Int64
-    /// Where the client's copy ends; `nil` for an empty database.
+    /// The last cursor that the client applied; `nil` for an empty database.
     package var cursor: String?
-    /// The scopes that the client holds; empty where ``held`` says it.
+    /// The scopes that the client holds; empty if ``held`` is set.
     package var scopes: [HeldScope]
-    /// Digests of what it holds, from a client that holds many scopes: the welcome then lists only the parts that differ.
+    /// Digests of the scopes that it holds, from a client that holds many: the welcome then lists only the parts that
+    /// differ.
     package var held: ScopeDigests?
-    /// Results up to here are durably known to the client.
+    /// Outcomes up to this transaction number are durable at the client.
     package var ackedThrough: Int64
-    /// Name and version of the app, for the server's log.
+    /// The name and version of the app.
     package var app: String?
-    /// Understands `eph`; without it the server sends none.
+    /// True when the client understands `eph`; otherwise the server sends none.
     package var takesEphemerals = false
-    /// Understands the close code 4427; without it the server says 4426 to an app that is too old.
+    /// True when the client understands the close code 4427; otherwise the server closes with 4426 if the app is too
+    /// old.
     package var knowsAppTooOld = false
-    /// Cursors that the client held before, newest first, at most ``endsMax``: where its cursor lies in what a database lost,
-    /// the newest that does not is where it goes on from. That they are there, even none, says that the client understands
-    /// the state ``Welcome/CursorState/rewound``. Past ``endsMax`` they are not looked at.
+    /// Cursors that the client held before, newest first; those beyond ``endsMax`` are ignored. If its cursor lies in a
+    /// history that the database lost, the client goes on from the newest of these that does not. A list, even an empty
+    /// one, says that the client understands the state ``Welcome/CursorState/rewound``.
     package var ends: [String]?
-    /// The role that the client knows in each of `scopes`, in their order; `nil` from who does not tell, and where they are not
-    /// as many.
+    /// The role that the client knows in each of `scopes`, in their order; `nil` if the client sends none, or another
+    /// number of them.
     package var roles: [Role]?
-    /// Understands the state ``Welcome/CursorState/behind``.
+    /// True when the client understands the state ``Welcome/CursorState/behind``.
     package var knowsBehind = false
-    /// The number of the last transaction that the client wrote, those counted that have no number yet; for whoever runs the
-    /// server, and nothing relies on it.
+    /// The number of the last transaction that the client wrote, including those that have no number yet. For the
+    /// operator; nothing relies on it.
     package var written: Int64?
-    /// Connections in a row that ended because the client could not take in what it was sent; `nil` while that works. For whoever
-    /// runs the server, and nothing relies on it.
+    /// The number of connections in a row that ended because the client could not apply what it received; `nil` while
+    /// it can. For the operator; nothing relies on it.
     package var stuck: Int64?
 
-    /// The trace that the connection is part of, for the lines that it leaves in the server's log.
+    /// The trace that the connection is part of, for its lines in the server's log.
     package var trace: TraceParent?
 
-    /// So many cursors of `ends` count.
+    /// The number of cursors in `ends` that the server looks at.
     package static let endsMax = 24
 
     package init(
@@ -112,7 +114,7 @@ package struct Hello: Hashable, Sendable {
         return hello
     }
 
-    /// The first ``endsMax``.
+    /// Reads the first ``endsMax`` cursors.
     private static func ends(_ reader: inout JSONReader) throws -> [String] {
         var ends: [String] = []
         try reader.array { reader in
@@ -181,7 +183,7 @@ package struct Hello: Hashable, Sendable {
 }
 
 extension Role {
-    /// One letter for it, since a client tells the roles of all its scopes.
+    /// The role as one letter, since a client sends the roles of all its scopes.
     var letter: Character {
         switch self {
         case .member: "m"

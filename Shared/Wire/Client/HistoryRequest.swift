@@ -1,8 +1,8 @@
 package import TidemarkModel
 
-/// Asks for what was overwritten unseen in one record, newest first (CONFLICTS.md).
+/// Asks for the values of one record that were overwritten unseen, newest first (CONFLICTS.md).
 package struct HistoryRequest: Hashable, Sendable {
-    /// Chosen by the client; comes back with the answer.
+    /// Chosen by the client; the answer repeats it.
     package var id: Int64
     package var scope: ScopeID
     /// The grant under which the client holds the scope.
@@ -23,7 +23,7 @@ package struct HistoryRequest: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Reads a request; `t` is not looked at, so that it serves HTTP too.
+    /// Reads a request; ignores `t`, so that it reads calls over HTTP too.
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> HistoryRequest {
         var scope: ScopeID?
         var collection = ""

@@ -2,7 +2,7 @@ package import TidemarkModel
 
 /// Asks for existing records of one collection in a scope: the newest, or those with certain ids.
 package struct PageRequest: Hashable, Sendable {
-    /// Chosen by the client; comes back with the answer.
+    /// Chosen by the client; the answer repeats it.
     package var id: Int64
     package var scope: ScopeID
     /// The grant under which the client fills its copy; an answer for another grant is useless to it.
@@ -11,7 +11,8 @@ package struct PageRequest: Hashable, Sendable {
     /// Only records created before this number; `nil` for the newest page.
     package var before: SequenceNumber?
     package var limit: Int
-    /// Only these records, in this order; `before` then means nothing. Sent to a server that said ``Welcome/answersIDs``.
+    /// Only these records, in this order; `before` is then ignored. Only sent if the welcome has
+    /// ``Welcome/answersIDs``.
     package var ids: [LocalID]?
 
     package init(
@@ -27,7 +28,7 @@ package struct PageRequest: Hashable, Sendable {
         self.ids = ids
     }
 
-    /// Reads a request; `t` is not looked at, so that it serves HTTP too.
+    /// Reads a request; ignores `t`, so that it reads calls over HTTP too.
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> PageRequest {
         var scope: ScopeID?
         var request = PageRequest(id: 0, scope: ScopeID("-"), since: 0, collection: "", limit: 50)

@@ -2,11 +2,11 @@ package import TidemarkModel
 
 /// Transactions of the client's outbox, numbered from `first` without gaps.
 package struct Push: Hashable, Sendable {
-    /// One numbered place of a push: a transaction, or the reason why its bytes are none.
+    /// One numbered entry of a push: a transaction, or the reason why its bytes are not one.
     ///
-    /// A malformed transaction still holds its number and is refused alone; its neighbours stand.
+    /// A malformed transaction keeps its number and is refused alone; its neighbours stay valid.
     package struct Entry: Hashable, Sendable {
-        /// The transaction's id; `nil` when not even that could be read.
+        /// The transaction's id; `nil` if not even that could be read.
         package var id: TransactionID?
         package var content: Result<Transaction, Rejection>
 
@@ -81,7 +81,7 @@ package struct Push: Hashable, Sendable {
 ///
 ///     {"id":"…","at":1760000000000,"ops":[{"o":"put","c":"messages","i":"…","f":{…}}]}
 package enum TransactionCoding {
-    /// The bytes of a transaction.
+    /// Returns the bytes of a transaction.
     package static func encode(_ transaction: Transaction) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         encode(transaction, to: &writer)
@@ -102,7 +102,7 @@ package enum TransactionCoding {
         writer.byte(UInt8(ascii: "}"))
     }
 
-    /// Reads one transaction; whatever is wrong with it refuses it alone, under its own id when that is readable.
+    /// Reads one transaction. A mistake in it refuses it alone, under its own id if that is readable.
     package static func decode(_ bytes: [UInt8], limits: ModelLimits) -> Push.Entry {
         do {
             return try JSONReader.read(bytes) { try read(&$0, limits: limits) }
@@ -111,7 +111,7 @@ package enum TransactionCoding {
         }
     }
 
-    /// The same in the middle of a push.
+    /// Reads one transaction in the middle of a push.
     ///
     /// - Throws: `JSONError` when not even the transaction's end can be found.
     static func read(_ reader: inout JSONReader, limits: ModelLimits) throws -> Push.Entry {
@@ -150,7 +150,7 @@ package enum TransactionCoding {
 
     private static func refused(_ error: any Error, id: TransactionID?) -> Push.Entry {
         let rejection =
-            error as? Rejection ?? Rejection(.invalid, "the transaction does not decode: \(error)")
+            error as? Rejection ?? Rejection(.invalid, "the transaction is malformed: \(error)")
         return Push.Entry(id: id, refused: rejection)
     }
 
@@ -215,7 +215,7 @@ package enum MutationCoding {
         }
     }
 
-    /// Reads one mutation; throws `Rejection` for one that is not known, `JSONError` for wrong types.
+    /// Reads one mutation; throws `Rejection` for an unknown one, `JSONError` for wrong types.
     package static func decode(_ reader: inout JSONReader) throws -> Mutation {
         var kind: String?
         var collection: String?
@@ -241,7 +241,7 @@ package enum MutationCoding {
         }
         guard let kind, let collection, let id else { throw Rejection(.invalid, "a mutation needs o, c and i") }
         let key = RecordKey(collection: collection, id: id)
-        // What a kind does not carry asks for something that would not be done.
+        // A member that does not belong to the kind asks for something that would not be done.
         if fields != nil, kind == "patch" || kind == "del" {
             throw Rejection(.unknownOperation, "a \(kind) has no member \"f\"")
         }
@@ -259,7 +259,7 @@ package enum MutationCoding {
 }
 
 extension MutationCoding {
-    /// `was`: the mark of what the writer saw, by field.
+    /// Reads `was`: the marks of what the writer saw, by field.
     private static func marks(_ reader: inout JSONReader) throws -> Fields {
         let fields = try reader.fields()
         for entry in fields.entries {
@@ -271,7 +271,7 @@ extension MutationCoding {
     }
 }
 
-/// The patches of one update, sorted by kind as the wire groups them.
+/// The patches of one update, grouped by kind as on the wire.
 private struct PatchParts {
     var set = Fields()
     var unset: [String] = []
@@ -280,7 +280,7 @@ private struct PatchParts {
     var remove = Fields()
     var max = Fields()
     var keys = Fields()
-    /// Marks by field, as numbers.
+    /// The marks by field, as numbers.
     var seen = Fields()
 
     var isEmpty: Bool {

@@ -1,21 +1,21 @@
 package import TidemarkModel
 
-/// Digests of the scopes that a client holds: what `hello` has in place of a long list (SCOPES.md).
+/// Digests of the scopes that a client holds, which `hello` has instead of a long list (SCOPES.md).
 ///
-/// Scopes are spread over parts by their names. The digest of a part is the sum of the terms of its scopes, so that the server
-/// finds out which parts differ from the user's grants, and lists only those.
+/// Scopes are spread over parts by their names. The digest of a part is the sum of the terms of its scopes. The
+/// server finds the parts that differ from the user's grants, and lists only those.
 package struct ScopeDigests: Hashable, Sendable {
     /// The digest of each part.
     package private(set) var parts: [UInt64]
 
-    /// More parts are refused.
+    /// The largest number of parts; more are refused.
     package static let partsMax = 256
-    /// No scopes.
+    /// Creates the digests of no scopes.
     ///
     /// - Parameter parts: at least one.
     package init(parts: Int) { self.parts = Array(repeating: 0, count: max(1, parts)) }
 
-    /// Digests of so many scopes, with as many in each part as far as ``partsMax`` allows.
+    /// Creates digests with enough parts for about `part` of `scopes` scopes in each, as far as ``partsMax`` allows.
     package init(suiting scopes: Int, inEach part: Int) { self.init(parts: min(Self.partsMax, scopes / max(1, part))) }
 
     /// Adds a scope.
@@ -23,27 +23,28 @@ package struct ScopeDigests: Hashable, Sendable {
         parts[part(of: scope)] &+= Self.term(scope, since: since, role: role)
     }
 
-    /// The part that a scope belongs to.
+    /// Returns the part that a scope belongs to.
     package func part(of scope: ScopeID) -> Int { Self.part(of: scope, among: parts.count) }
 
-    /// The same of so many parts.
+    /// Returns the part that a scope belongs to if there are `count` of them.
     package static func part(of scope: ScopeID, among count: Int) -> Int {
         Int(truncatingIfNeeded: hash(scope.text.utf8) % UInt64(max(1, count)))
     }
 
-    /// The parts that are not the same in both; all of them where there are not as many.
+    /// Returns the parts that differ; all of them if the numbers of parts differ.
     package func differing(from other: ScopeDigests) -> [Int] {
         guard parts.count == other.parts.count else { return Array(parts.indices) }
         return parts.indices.filter { parts[$0] != other.parts[$0] }
     }
 
-    /// A scope's share of the sum: the hash of the role's letter, the number of the grant, a space, and the scope.
+    /// Returns a scope's term in the sum: the hash of the role's letter, the number of the grant, a space, and the
+    /// scope.
     package static func term(_ scope: ScopeID, since: SequenceNumber, role: Role) -> UInt64 {
         hash("\(role.letter)\(since) \(scope.text)".utf8)
     }
 
-    /// FNV-1a of 64 bits, and three steps after which each bit depends on all others: sums of terms that differ in
-    /// a digit would cancel each other out without these.
+    /// Returns FNV-1a of 64 bits, followed by three steps after which each bit depends on all others. Without them,
+    /// sums of terms that differ in one digit would cancel each other out.
     private static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -1,22 +1,23 @@
-/// Whose trace a request is part of, as W3C Trace Context writes it: `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
+/// The trace that a request is part of, as W3C Trace Context writes it:
+/// `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
 ///
-/// It is what somebody else says, and is good for finding lines of a log; nothing is decided by it.
+/// The caller chooses it. It helps to find lines of a log, and nothing is decided by it.
 package struct TraceParent: Hashable, Sendable {
-    /// As it came.
+    /// The text as it was received.
     package let text: String
-    /// 32 hexadecimal digits, not all of them 0.
+    /// The trace's id: 32 hexadecimal digits, not all of them 0.
     package var traceID: String { String(text.dropFirst(3).prefix(32)) }
 
     private static let bytesOfVersion0 = 55
-    /// Later versions may have more behind it.
+    /// The bound for later versions, which may append more.
     private static let bytesMax = 256
 
-    /// `nil` for what is none: the standard wants it to be ignored then.
+    /// Reads the text; `nil` if it is malformed, since the standard says to ignore it then.
     package init?(_ text: String) {
         let bytes = Array(text.utf8.prefix(Self.bytesMax + 1))
         guard (Self.bytesOfVersion0...Self.bytesMax).contains(bytes.count) else { return nil }
-        let isWellFormed = bytes.prefix(Self.bytesOfVersion0).enumerated().allSatisfy { place, byte in
-            switch place {
+        let isWellFormed = bytes.prefix(Self.bytesOfVersion0).enumerated().allSatisfy { offset, byte in
+            switch offset {
             case 2, 35, 52: byte == UInt8(ascii: "-")
             default: (48...57).contains(byte) || (97...102).contains(byte)
             }

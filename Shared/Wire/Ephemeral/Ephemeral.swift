@@ -1,21 +1,21 @@
 package import TidemarkModel
 
-/// Something said to those who are connected now: never stored, never numbered, at most once.
+/// A message to the clients that are connected now: never stored, never numbered, delivered at most once.
 ///
-/// A client says it without `user`; the server puts in who said it.
+/// A client sends it without `user`; the server adds the sender.
 package struct Ephemeral: Hashable, Sendable {
-    /// Bytes of a kind.
+    /// The largest size of a kind in bytes.
     package static let kindBytesMax = 64
-    /// The kind that only the server answers: a client that says it asks for it.
+    /// The kind that only the server delivers: a client that sends it asks for the presence of a scope.
     package static let presence = "presence"
 
     package var scope: ScopeID
-    /// Who said it, or whom the server speaks of; `nil` on the way up.
+    /// The sender, or the user whose presence the server reports; `nil` from a client to the server.
     package var user: UserID?
-    /// What it is about, for instance `typing`.
+    /// The kind of message, for instance `typing`.
     package var kind: String
     package var payload: Fields
-    /// Milliseconds for which it means something; 0 until the next word of its kind, or the connection's end.
+    /// Milliseconds for which it is valid; 0 until the next message of its kind, or the connection's end.
     package var lifetime: Int64
 
     package init(scope: ScopeID, user: UserID? = nil, kind: String, payload: Fields = Fields(), lifetime: Int64) {
@@ -31,7 +31,7 @@ package struct Ephemeral: Hashable, Sendable {
         (1...kindBytesMax).contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7f }
     }
 
-    /// - Parameter isNamed: the sender's name is required, and otherwise not looked at.
+    /// - Parameter isNamed: whether the sender's name is required; otherwise it is ignored.
     static func decode(_ bytes: [UInt8], isNamed: Bool) throws(WireError) -> Ephemeral {
         var scope: ScopeID?
         var user: UserID?
@@ -58,7 +58,7 @@ package struct Ephemeral: Hashable, Sendable {
         return Ephemeral(scope: scope, user: user, kind: kind, payload: payload, lifetime: lifetime)
     }
 
-    /// The message's bytes.
+    /// Returns the message's bytes.
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 160)
         writer.literal("{\"t\":\"eph\",\"scope\":")

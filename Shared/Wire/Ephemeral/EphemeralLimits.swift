@@ -1,12 +1,12 @@
 import TidemarkModel
 
-/// Bounds of ephemeral messages, told in `welcome` to clients that take them. What is over a bound is dropped.
+/// Bounds of ephemeral messages, sent in `welcome` to clients that take them. Messages over a bound are dropped.
 package struct EphemeralLimits: Hashable, Sendable {
-    /// Messages a second that one connection may say, and so many at once after a pause.
+    /// Messages a second that one connection may send, and as many at once after a pause.
     package var perSecond = 10
     /// Bytes of a payload in canonical form.
     package var payloadBytesMax = 1_024
-    /// Milliseconds for which a message may mean something.
+    /// The longest time in milliseconds for which a message may be valid.
     package var lifetimeMax = 10_000
 
     package init() {}
@@ -15,7 +15,7 @@ package struct EphemeralLimits: Hashable, Sendable {
         [("rate", \.perSecond), ("bytes", \.payloadBytesMax), ("ttl", \.lifetimeMax)]
     }
 
-    /// True when a client may say it; its rate is judged elsewhere.
+    /// True when a client may send it; its rate is checked elsewhere.
     package func allow(_ message: Ephemeral) -> Bool {
         message.lifetime <= Int64(lifetimeMax) && message.payload.canonicalBytes.count <= payloadBytesMax
     }

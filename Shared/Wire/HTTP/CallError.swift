@@ -1,16 +1,16 @@
 import TidemarkModel
 
-/// The body of every answer that says why a call was not done: `{"code","msg"}`, with what the caller needs to go on.
+/// The body of every answer that refuses a call: `{"code","msg"}`, with what the caller needs to go on.
 package struct CallError: Hashable, Sendable {
     /// One of the protocol's codes.
     package var code: String
-    /// For people.
+    /// The reason, for people.
     package var message: String
     /// With `gap`: the client's last settled transaction.
     package var settledThrough: Int64?
     /// Milliseconds to wait before trying again.
     package var retryAfter: Int64?
-    /// With `app_too_old`: the least version of the app that is served.
+    /// With `app_too_old`: the lowest version of the app that is served.
     package var appMinimum: String?
 
     package init(

@@ -22,9 +22,9 @@ package struct RegisterAnswer: Hashable, Sendable {
     }
 }
 
-/// The answer to `GET /v1/clients`: the caller's own, those first that would make room.
+/// The answer to `GET /v1/clients`: the caller's own clients, first those that a registration may remove to make room.
 package struct ClientsAnswer: Hashable, Sendable {
-    /// One client; both times are the server's.
+    /// One client; both times are server times.
     package struct Client: Hashable, Sendable {
         package var id: ClientID
         package var settledThrough: Int64

@@ -1,26 +1,27 @@
 package import TidemarkModel
 
-/// One line of the answer to `GET /v1/devices`. Times are milliseconds since 1970.
+/// One device of the answer to `GET /v1/devices`. Times are milliseconds since 1970.
 package struct ListedDevice: Hashable, Sendable {
     package var id: ClientID
     package var user: UserID
-    /// Name and version of the app, as it said last.
+    /// The name and version of the app, as last reported.
     package var app: String?
     package var registered: Milliseconds
-    /// When it was last noted to be there, which is not at each sight.
+    /// The last noted time of contact; not every contact is noted.
     package var seen: Milliseconds
-    /// Has a connection: to the server that is asked or, where that asks the others, to one that answered.
+    /// True when it has a connection to the server that was asked or, if that one asks the others, to one that
+    /// answered.
     package var isConnected = false
-    /// The number of its last transaction that was settled.
+    /// The number of its last settled transaction.
     package var settledThrough: Int64
-    /// The last one whose outcome the device is known to have.
+    /// The number of the last transaction whose outcome the device is known to have.
     package var ackedThrough: Int64
-    /// The number up to which it had the workspace's order, and how many are behind it.
+    /// The number up to which it had the workspace's order; `lag` is how many numbers follow.
     package var position: SequenceNumber?
     package var lag: Int64?
-    /// Transactions that it still has to send, as it said when it last connected, less those that were settled since.
+    /// Transactions that it still had to send when it last reported them, less those that were settled since.
     package var pending: Int64?
-    /// Tokens from before count no more.
+    /// The time of its revocation: tokens issued before it are invalid.
     package var revoked: Milliseconds?
 
     package init(
@@ -35,7 +36,7 @@ package struct ListedDevice: Hashable, Sendable {
         self.ackedThrough = ackedThrough
     }
 
-    /// Members by name; those that are not known are left out.
+    /// The members by name; unknown values are left out.
     package var fields: Fields {
         var fields: Fields = [
             "id": .string(id.description), "user": .string(user.text), "registered": .integer(registered),
@@ -76,9 +77,10 @@ package struct ListedDevice: Hashable, Sendable {
 /// The answer to `GET /v1/devices`.
 package struct DevicesAnswer: Hashable, Sendable {
     package var devices: [ListedDevice]
-    /// There may be others behind the last one.
+    /// True when there may be more devices behind the last one.
     package var hasMore: Bool
-    /// The number of servers that were asked who is connected, and of those that did not answer; `nil` where one alone spoke.
+    /// The number of servers that were asked for their connections; `silent` of them did not answer. `nil` if a single
+    /// server answered.
     package var servers: Int64?
     package var silent: Int64?
 
@@ -87,7 +89,7 @@ package struct DevicesAnswer: Hashable, Sendable {
         self.hasMore = hasMore
     }
 
-    /// Members that are not known are passed over.
+    /// Reads an answer; unknown members are ignored.
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> DevicesAnswer {
         var answer = DevicesAnswer(devices: [], hasMore: false)
         try MessageReader.members(of: bytes, "devices") { reader, key in

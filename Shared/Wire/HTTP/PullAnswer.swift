@@ -1,9 +1,9 @@
 package import TidemarkModel
 
-/// The answer to `POST /v1/pull`: what a welcome says, and the changes that follow from its cursor.
+/// The answer to `POST /v1/pull`: the members of a welcome, and the changes that follow from its cursor.
 package struct PullAnswer: Hashable, Sendable {
     package var cursorState: Welcome.CursorState
-    /// Where the first frame begins.
+    /// The cursor at which the first frame begins.
     package var cursor: String
     package var kept: [HeldScope]
     package var purged: [ScopeID]
@@ -12,9 +12,9 @@ package struct PullAnswer: Hashable, Sendable {
     package var settledThrough: Int64
     /// Whole `changes` messages, to be applied in their order.
     package var frames: [[UInt8]]
-    /// There is more: pull again at once.
+    /// True when there is more: the client pulls again at once.
     package var hasMore: Bool
-    /// As in a welcome.
+    /// The number of scopes that do not fit, as in a welcome.
     package var leftOut: Int
 
     package init(

@@ -5,7 +5,7 @@ package struct PullCall: Hashable, Sendable {
     package var client: ClientID?
     package var cursor: String?
     package var scopes: [HeldScope]
-    /// Wait so many milliseconds for something to happen when there is nothing; at most 25,000.
+    /// The milliseconds to wait for changes if there are none; at most 25,000.
     package var wait: Int64
 
     package init(client: ClientID? = nil, cursor: String? = nil, scopes: [HeldScope] = [], wait: Int64 = 0) {

@@ -3,10 +3,10 @@ package import TidemarkModel
 /// The body of `POST /v1/push`: a push without a connection.
 package struct PushCall: Hashable, Sendable {
     package var client: ClientID
-    /// Counts connections and HTTP calls of the client together.
+    /// The number of the client's connections and HTTP pushes so far, counted together.
     package var connection: Int64
     package var push: Push
-    /// Name and version of the app, as in `hello`.
+    /// The name and version of the app, as in `hello`.
     package var app: String?
 
     package init(client: ClientID, connection: Int64, push: Push, app: String? = nil) {
@@ -18,7 +18,7 @@ package struct PushCall: Hashable, Sendable {
 
     /// Reads the body; a bad transaction is refused alone, as on a socket.
     ///
-    /// - Parameter limits: what transactions are judged by; a server gives those that it advertises.
+    /// - Parameter limits: the bounds for transactions; a server passes those that it advertises.
     package static func decode(
         _ bytes: [UInt8], limits: ModelLimits = ModelLimits()
     ) throws(WireError) -> PushCall {

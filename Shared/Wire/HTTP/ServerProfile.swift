@@ -1,8 +1,8 @@
 import TidemarkModel
 
-/// The answer to `GET /v1/info`: what a server is, before anyone has proved who they are.
+/// The answer to `GET /v1/info`: the description of a server, for callers without a token.
 package struct ServerProfile: Hashable, Sendable {
-    /// Names the server process.
+    /// The name of the server process.
     package var server: String
     package var versions: [Int64]
     package var schema: SchemaLabel

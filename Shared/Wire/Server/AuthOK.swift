@@ -2,7 +2,7 @@ package import TidemarkModel
 
 /// A fresh token was accepted.
 package struct AuthOK: Hashable, Sendable {
-    /// When it ends.
+    /// The time when the token expires.
     package var expires: Milliseconds
 
     package init(expires: Milliseconds) { self.expires = expires }

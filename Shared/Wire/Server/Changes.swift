@@ -1,6 +1,7 @@
 package import TidemarkModel
 
-/// A step of the order as one client sees it: apply it whole, with `cursor`, in one local transaction.
+/// A step of the order as one client sees it. The client applies it as a whole, with `cursor`, in one local
+/// transaction.
 package struct Changes: Hashable, Sendable {
     /// The records of one scope.
     package struct Group: Hashable, Sendable {
@@ -13,10 +14,10 @@ package struct Changes: Hashable, Sendable {
         }
     }
 
-    /// A scope that the user gained (`role` given), or lost.
+    /// A scope that the user gained (`role` given) or lost.
     package struct GrantChange: Hashable, Sendable {
         package var scope: ScopeID
-        /// The grant's number; for a loss, the grant that ended is not repeated and this is the ending's number.
+        /// The number of the grant; for a loss, the number at which it ended.
         package var since: SequenceNumber
         package var role: Role?
 
@@ -27,20 +28,20 @@ package struct Changes: Hashable, Sendable {
         }
     }
 
-    /// The cursor that the client must stand at.
+    /// The cursor that the client must have applied before.
     package var from: String
-    /// The cursor that it stands at afterwards.
+    /// The cursor that the client has afterwards.
     package var cursor: String
     /// Server time of the newest batch in it.
     package var time: Milliseconds
-    /// The frame is whole batches as they were committed; otherwise it is a stretch of catch-up.
+    /// True when the frame holds whole batches as they were committed; false for a part of a catch-up.
     package var isLive: Bool
-    /// The client's copy is a state that the server was in.
+    /// True when the client's copy is then a state that the server was in.
     package var isConsistent: Bool
     package var groups: [Group]
     package var settled: Settled?
     package var grants: [GrantChange]
-    /// As in the welcome, where it has grown since.
+    /// The safe number, as in the welcome, if it has grown since.
     package var durable: SequenceNumber?
 
     package init(
@@ -153,7 +154,7 @@ package struct ChangesSplice {
         writer.literal("]}")
     }
 
-    /// Closes the frame and returns its bytes. Once only; `consuming`, which would say so, copies them.
+    /// Closes the frame and returns its bytes. Call it once; `consuming` would enforce that, but copies the bytes.
     package mutating func finish(
         settled: Settled? = nil, grants: [Changes.GrantChange] = [], durable: SequenceNumber? = nil
     ) -> [UInt8] {
@@ -187,9 +188,9 @@ extension Changes.GrantChange {
     }
 }
 
-/// One record state as it travels: `[collection, id, seq, born, flags, author, created, updated, body]`.
+/// One record state as it is sent: `[collection, id, seq, born, flags, author, created, updated, body]`.
 ///
-/// Flag 1 marks a tombstone, whose body is `null`. The scope stands once, before the rows of its group.
+/// Flag 1 marks a tombstone, whose body is `null`. The scope is written once, before the rows of its group.
 package enum RowCoding {
     /// Appends one row; `body` is canonical JSON, ignored for a tombstone.
     package static func write(
@@ -248,7 +249,7 @@ package enum RowCoding {
     }
 }
 
-/// How far the client's own transactions are settled, as of the frame that carries it.
+/// The client's settled transactions, as of the frame that carries them.
 package struct Settled: Hashable, Sendable {
     /// Every transaction up to this number is settled.
     package var through: Int64
@@ -259,7 +260,7 @@ package struct Settled: Hashable, Sendable {
         self.outcomes = outcomes
     }
 
-    /// This and what was settled after it.
+    /// Returns this together with what was settled after it.
     package func followed(by next: Settled?) -> Settled {
         guard let next else { return self }
         return Settled(
@@ -287,7 +288,7 @@ package struct Settled: Hashable, Sendable {
         return settled
     }
 
-    /// Reads one outcome. A newer server may write more behind it.
+    /// Reads one outcome. A newer server may append elements.
     static func outcome(_ reader: inout JSONReader) throws -> TransactionOutcome {
         var outcome = TransactionOutcome(
             number: 0, transaction: UniqueID(high: 0, low: 0), seq: 0, time: 0, rejection: nil)

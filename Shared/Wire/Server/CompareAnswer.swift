@@ -1,12 +1,12 @@
 package import TidemarkModel
 
-/// What the server has of one collection in a scope: digests of its parts, newest first, and perhaps the records of the
-/// first.
+/// The server's digests of one collection in a scope, in parts, newest first; on request with the records of the first
+/// part.
 package struct CompareAnswer: Hashable, Sendable {
-    /// The records that were created from a number on, up to where the part before it begins.
+    /// The records that were created from the number `low` on, up to the beginning of the part before.
     package struct Part: Hashable, Sendable {
         package var low: SequenceNumber
-        /// The number of the state that they were read in.
+        /// The number in the order at which they were read.
         package var at: SequenceNumber
         package var digest: RecordDigest
 
@@ -22,7 +22,7 @@ package struct CompareAnswer: Hashable, Sendable {
         package var record: LocalID
         package var born: SequenceNumber
         package var seq: SequenceNumber
-        /// Its part of the digest.
+        /// The record's term in the digest.
         package var term: DigestSum
 
         package init(record: LocalID, born: SequenceNumber, seq: SequenceNumber, term: DigestSum) {
@@ -38,9 +38,9 @@ package struct CompareAnswer: Hashable, Sendable {
     package var since: SequenceNumber
     package var collection: String
     package var parts: [Part]
-    /// The records of the only part; `nil` where they were not asked for.
+    /// The records of the only part; `nil` if they were not requested.
     package var marks: [Mark]?
-    /// Ask on with `before` = this; `nil` when all is answered.
+    /// The `before` of the next request; `nil` when all is answered.
     package var next: SequenceNumber?
 
     package init(
@@ -56,7 +56,7 @@ package struct CompareAnswer: Hashable, Sendable {
         self.next = next
     }
 
-    /// True when its parts lie one behind the other in what was asked for, and cover it up to `next`.
+    /// True when its parts follow each other within the requested range, and cover it down to `next`.
     package func answers(_ request: CompareRequest) -> Bool {
         guard id == request.id, scope == request.scope, since == request.since, collection == request.collection,
             !parts.isEmpty, (marks != nil) == request.lists, !request.lists || parts.count == 1

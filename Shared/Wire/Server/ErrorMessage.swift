@@ -1,12 +1,12 @@
 import TidemarkModel
 
-/// Something was not done and may be tried again; the connection goes on.
+/// Reports that a request was not carried out and may be tried again; the connection goes on.
 package struct ErrorMessage: Hashable, Sendable {
     package var code: ErrorCode
     package var message: String
     /// The request that it answers.
     package var request: Int64?
-    /// Wait so many milliseconds before trying again.
+    /// The milliseconds to wait before trying again.
     package var retryAfter: Int64?
     /// With `gap`: the client's last settled transaction.
     package var settledThrough: Int64?

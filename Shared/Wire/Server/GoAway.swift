@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// The server will close soon: connect elsewhere, or again, after the given time.
+/// Announces that the server will close soon: the client connects elsewhere, or again, after the given time.
 package struct GoAway: Hashable, Sendable {
     /// Milliseconds to wait before reconnecting.
     package var after: Int64

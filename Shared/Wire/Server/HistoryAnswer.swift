@@ -1,12 +1,12 @@
 package import TidemarkModel
 
-/// Entries of one record's ledger, newest first. Their scope and record stand once.
+/// Entries of one record's ledger, newest first. Their scope and record are sent once.
 package struct HistoryAnswer: Hashable, Sendable {
     package var id: Int64
     package var scope: ScopeID
     package var key: RecordKey
     package var entries: [LedgerEntry]
-    /// Ask on with `before` = this; `nil` when nothing older is kept.
+    /// The `before` of the next request; `nil` when nothing older is kept.
     package var next: SequenceNumber?
 
     package init(id: Int64, scope: ScopeID, key: RecordKey, entries: [LedgerEntry], next: SequenceNumber?) {
@@ -17,7 +17,7 @@ package struct HistoryAnswer: Hashable, Sendable {
         self.next = next
     }
 
-    /// The answer's bytes, the same on a socket and over HTTP.
+    /// Returns the answer's bytes, the same on a socket and over HTTP.
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 192 + entries.count * 192)
         writer.literal("{\"t\":\"history\",\"rid\":")

@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// One ledger entry as it travels: `[seq, field, rule, old, new, oldAuthor, author, client, app, time]`; what is absent or
-/// not known is `null`.
+/// One ledger entry as it is sent: `[seq, field, rule, old, new, oldAuthor, author, client, app, time]`; absent and
+/// unknown values are `null`.
 enum LedgerEntryCoding {
     static func write(_ writer: inout JSONWriter, _ entry: LedgerEntry) {
         writer.byte(UInt8(ascii: "["))
@@ -27,7 +27,7 @@ enum LedgerEntryCoding {
         writer.byte(UInt8(ascii: "]"))
     }
 
-    /// A rule of a later server reads as `lww`: the entry itself is what matters.
+    /// Reads one entry. An unknown rule of a newer server becomes `lww`, since the entry itself is what matters.
     static func read(_ reader: inout JSONReader, key: RecordKey, scope: ScopeID) throws -> LedgerEntry {
         var (field, rule) = ("", MergeRule.lww)
         var (old, new): (FieldValue?, FieldValue?)

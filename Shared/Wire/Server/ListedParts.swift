@@ -1,10 +1,10 @@
 package import TidemarkModel
 
-/// The parts of a client's scopes that a welcome lists wholly, among as many as `hello` had digests.
+/// The parts of a client's scopes that a welcome lists completely, among as many as `hello` had digests.
 package struct ListedParts: Hashable, Sendable {
     /// The number of parts.
     package var count: Int
-    /// The indices of those that are listed, rising.
+    /// The indices of the listed parts, ascending.
     package var listed: [Int]
 
     package init(count: Int, listed: [Int]) {
@@ -22,7 +22,7 @@ package struct ListedParts: Hashable, Sendable {
             }
         }
         guard (1...ScopeDigests.partsMax).contains(parts.count), parts.listed.allSatisfy({ $0 < parts.count }) else {
-            throw reader.failure("parts that are not there")
+            throw reader.failure("parts that do not exist")
         }
         return parts
     }
@@ -40,18 +40,18 @@ extension Welcome {
     /// A scope that a client holds, with the role that it knows.
     package typealias Holding = (scope: HeldScope, role: Role)
 
-    /// The same with `keep`, `purge` and `roles` spelled out, for a client that sent digests of what it holds.
+    /// Returns the welcome with `keep`, `purge` and `roles` filled in, for a client that sent digests of its scopes.
     ///
-    /// in a part that is listed the client holds what the list has, under the same grant, and nothing else. All other parts
-    /// are as the client has them.
+    /// in a listed part the client holds the scopes of the list under the same grant, and nothing else. All other
+    /// parts stay as the client has them.
     ///
-    /// - Parameter holdings: what the digests were made of.
+    /// - Parameter holdings: the scopes of which the digests were made.
     package func resolved(for holdings: [Holding]) -> Welcome {
         guard let parts else { return self }
         var welcome = self
         welcome.parts = nil
         let isKept = cursorState != .none && cursorState != .resync
-        // A grant of the lost history may have the number of another one in this.
+        // A grant of the lost history may have the number of another grant in this one.
         let sinceMax = rewind?.to ?? .max
         let listed = Set(parts.listed)
         var lacking = Dictionary(added.map { ($0.scope, $0) }, uniquingKeysWith: { first, _ in first })

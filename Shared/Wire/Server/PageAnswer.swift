@@ -7,8 +7,8 @@ package struct PageAnswer: Hashable, Sendable {
     package var since: SequenceNumber
     package var collection: String
     package var changes: [Change]
-    /// Ask on with `before` = this; `nil` when the page is the last. Where ids were asked for: so many of them, from the
-    /// first, are answered; `nil` for all. One that is answered and has no row here is no living record of the scope.
+    /// The `before` of the next request; `nil` for the last page. If ids were requested: the number of them, from the
+    /// first, that are answered; `nil` for all. An answered id without a row here is not a living record of the scope.
     package var next: SequenceNumber?
 
     package init(
@@ -22,7 +22,7 @@ package struct PageAnswer: Hashable, Sendable {
         self.next = next
     }
 
-    /// The bytes of an answer to `request` from rows that are bytes already, comma-separated.
+    /// Returns the bytes of an answer to `request`, made of rows that are bytes already, comma-separated.
     package static func splice(_ request: PageRequest, rows: [UInt8], next: SequenceNumber?) -> [UInt8] {
         var writer = JSONWriter(capacity: rows.count + 192)
         writer.literal("{\"t\":\"page\",\"rid\":")

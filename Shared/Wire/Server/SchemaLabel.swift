@@ -1,12 +1,12 @@
 package import TidemarkModel
 
-/// Which schema a server or a store works with.
+/// The identity of the schema that a server or a store works with.
 package struct SchemaLabel: Hashable, Sendable {
     /// The same for all versions of a schema.
     package var name: String
     /// Shown, never compared: apps of several versions use one server.
     package var version: Int64
-    /// Counts the documents that were put in force on the server's database; `nil` from an older server.
+    /// The number of documents that were put in force on the server's database; `nil` if the server does not send it.
     package var revision: Int64?
 
     package init(name: String, version: Int64, revision: Int64? = nil) {
@@ -19,7 +19,7 @@ package struct SchemaLabel: Hashable, Sendable {
         self.init(name: schema.name, version: schema.version, revision: revision)
     }
 
-    /// `{"name":…,"version":…,"revision":…}`.
+    /// Writes `{"name":…,"version":…,"revision":…}`.
     func write(to writer: inout JSONWriter) {
         writer.literal("{\"name\":")
         writer.string(name)

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Everything that a server may say on a connection.
+/// Every message that a server may send on a connection.
 package enum ServerMessage: Hashable, Sendable {
     case welcome(Welcome)
     case changes(Changes)
@@ -11,7 +11,7 @@ package enum ServerMessage: Hashable, Sendable {
     case error(ErrorMessage)
     case goAway(GoAway)
     case ephemeral(Ephemeral)
-    /// A kind that starts with `x-`: ignored.
+    /// A message of a kind that starts with `x-`: ignored.
     case unknownExtension
 
     /// Decodes one message.
@@ -36,7 +36,7 @@ package enum ServerMessage: Hashable, Sendable {
         }
     }
 
-    /// The message's bytes.
+    /// Returns the message's bytes.
     package func encode() -> [UInt8] {
         switch self {
         case .welcome(let message): message.encode()

@@ -1,28 +1,29 @@
 package import TidemarkModel
 
-/// The answer to `hello`: what the client keeps, drops and must fill, and from where it sends on.
+/// The answer to `hello`: the scopes that the client keeps, drops and must fill, and the number from which it sends on.
 package struct Welcome: Hashable, Sendable {
-    /// What became of the client's cursor.
+    /// The state of the client's cursor.
     package enum CursorState: String, Hashable, Sendable {
         /// The stream goes on from it.
         case ok
-        /// There was none: everything comes as new scopes.
+        /// The client sent none: everything arrives as new scopes.
         case none
-        /// It belongs to no history of this server: everything held must be filled again, pending writes stay.
+        /// It belongs to another history, or is older than the remembered deletions: everything held must be filled
+        /// again, pending writes stay.
         case resync
-        /// It lies in what a database lost: the client takes back what lies beyond ``Rewind/to`` and goes on from there. Said
-        /// only to who sent `ends`.
+        /// It lies in a history that the database lost: the client goes back to ``Rewind/to``, and the stream goes on
+        /// from there. Only sent to a client that sent `ends`.
         case rewound
-        /// It is older than what deletions are remembered: the client goes on from ``Welcome/cursor``, and what it holds of kept
-        /// scopes is to be compared with the server and mended. Said only to who understands it.
+        /// It is older than the remembered deletions: the client goes on from ``Welcome/cursor``, and compares and
+        /// mends what it holds of kept scopes. Only sent to a client that understands it.
         case behind
     }
 
-    /// How far a client goes back.
+    /// The point to which a client goes back.
     package struct Rewind: Hashable, Sendable {
         /// The last number that its copy and the order have in common.
         package var to: SequenceNumber
-        /// The past cursor that says so, as the client sent it.
+        /// The past cursor at that number, as the client sent it.
         package var end: String
 
         package init(to: SequenceNumber, end: String) {
@@ -32,55 +33,55 @@ package struct Welcome: Hashable, Sendable {
     }
 
     package var version: Int64
-    /// Names the server process, for logs.
+    /// The name of the server process, for logs.
     package var server: String
-    /// The server's release, such as `1.2.3`, for logs and support; `nil` from a server that does not tell.
+    /// The server's release, such as `1.2.3`, for logs and support; `nil` if the server does not send it.
     package var release: String?
-    /// Whose token it was; `nil` from a server that does not tell.
+    /// The user of the token; `nil` if the server does not send it.
     package var user: UserID?
-    /// What the server stores; `nil` from a server that does not tell.
+    /// The schema that the server stores; `nil` if the server does not send it.
     package var schema: SchemaLabel?
     package var epoch: Epoch
     package var cursorState: CursorState
-    /// Where the stream of `changes` begins: the client's own cursor, or the head when it had none.
+    /// The cursor at which the stream of `changes` begins: the client's own, or the head if it had none.
     package var cursor: String
-    /// Scopes whose grant the client holds: deltas follow.
+    /// Scopes that the client holds under the user's grant: deltas follow.
     package var kept: [HeldScope]
     /// Scopes to delete locally: no longer granted, or under another grant.
     package var purged: [ScopeID]
-    /// Scopes to fill by pages; all grants of the listed parts where ``parts`` is set.
+    /// Scopes to fill by pages; all grants of the listed parts if ``parts`` is set.
     package var added: [Changes.GrantChange]
-    /// The parts that ``added`` lists wholly, to a client that sent digests of what it holds; see ``resolved(for:)``.
+    /// The parts that ``added`` lists completely, for a client that sent digests of its scopes; see ``resolved(for:)``.
     package var parts: ListedParts?
     /// The client's last settled transaction; it sends on from the next.
     package var settledThrough: Int64
     /// Server time.
     package var now: Milliseconds
-    /// When the token ends.
+    /// The time when the token expires.
     package var tokenExpires: Milliseconds
     /// Milliseconds between the server's pings.
     package var heartbeat: Int64
     package var limits: WireLimits
-    /// That the client may say `eph`, and within which bounds; `nil` when it did not ask, or the server is older.
+    /// The bounds within which the client may send `eph`; `nil` if it did not ask, or the server takes none.
     package var ephemerals: EphemeralLimits?
-    /// Where the state is ``CursorState/rewound``.
+    /// The point to go back to if the state is ``CursorState/rewound``.
     package var rewind: Rewind?
-    /// Kept scopes in which the client has another role than it said.
+    /// Kept scopes in which the client has another role than it sent.
     package var roles: [Changes.GrantChange] = []
-    /// The server answers a `page` with `ids`. Said to who sent `ends`.
+    /// True when the server answers a `page` with `ids`. Only sent to a client that sent `ends`.
     package var answersIDs = false
-    /// The server answers a `compare`. Said to who sent `ends`.
+    /// True when the server answers a `compare`. Only sent to a client that sent `ends`.
     package var answersCompare = false
-    /// The number of the order up to which whoever runs the server calls it safe: a client need not keep what it wrote for
-    /// the case that the database goes back. `nil` from a server that does not tell.
+    /// The number up to which the operator calls the order safe: a client need not keep its own writes up to it for the
+    /// case that the database goes back. `nil` if the server does not send it.
     package var durable: SequenceNumber?
-    /// The database went back since the client's cursor was given out: numbers from this one on meant something else then.
-    /// `nil` where it did not, and from a server that does not tell.
+    /// The first number that meant something else when the client's cursor was given out, because the database went
+    /// back since. `nil` if it did not, or if the server does not send it.
     package var lost: SequenceNumber?
-    /// Scopes that the user has and that do not fit on the connection: the oldest grants. 0 where all do, and from a server
-    /// that does not tell.
+    /// The number of the user's scopes that do not fit on the connection: the oldest grants. 0 if all fit, or if the
+    /// server does not send it.
     package var leftOut = 0
-    /// The scopes among these that the client may hold: they are to be deleted, and access to them has not ended.
+    /// The scopes among these that the client may hold: it deletes them, but access to them has not ended.
     package var notFitting: [ScopeID] = []
 
     package init(
