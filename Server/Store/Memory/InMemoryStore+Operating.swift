@@ -63,7 +63,7 @@ extension WorkspaceTables {
             recent: first.map { ($0.low, $0.head.time) })
     }
 
-    /// Notes a membership that ends.
+    /// Records the end of a membership.
     mutating func note(endOf change: MembershipChange) {
         guard change.role == nil, let grant = grants[change.user]?[change.scope] else { return }
         endedMemberships.append(

@@ -23,7 +23,7 @@ extension InMemoryStore: RevocationStore {
     }
 }
 
-/// What is revoked, in the order of the numbers.
+/// The revocations in the order of their numbers.
 struct MemoryRevocations: Sendable {
     var all: [Revocation] = []
     var number: Int64 = 0
@@ -52,7 +52,7 @@ extension MemoryTables {
             last: revoked.number, revocations: Array(revoked.all.filter { $0.number > number }.prefix(limit)))
     }
 
-    /// See `RevocationStore.devices`; it notes no apps.
+    /// See `RevocationStore.devices`; this store records no apps.
     package func devices(
         of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
     ) -> [Device] {

@@ -60,7 +60,7 @@ extension WorkspaceTables {
         records.values.filter { $0.isDeleted && $0.seq <= seq }.sorted { $0.seq < $1.seq }
     }
 
-    /// No other collection has a living record that opens the same scope.
+    /// Returns whether no other collection has a living record that opens the same scope.
     private func isDead(_ grave: StoredRecord, _ scopeCollections: Set<String>) -> Bool {
         scopeCollections.allSatisfy { collection in
             records[RecordKey(collection: collection, id: grave.key.id)]?.isDeleted ?? true
@@ -94,7 +94,7 @@ extension MemoryTables {
         workspaces[workspace]?.compact(order) ?? CompactionStep(horizon: 0)
     }
 
-    /// Where the workspace's horizon is.
+    /// Returns the workspace's horizon.
     package func horizon(of workspace: WorkspaceID) -> SequenceNumber { workspaces[workspace]?.horizon ?? 0 }
 }
 

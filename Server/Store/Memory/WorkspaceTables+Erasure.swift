@@ -81,7 +81,7 @@ extension MemoryTables {
         return head
     }
 
-    /// Nothing living can be written in the scope.
+    /// Returns whether the scope accepts no living records any more.
     package func isErased(_ scope: ScopeID, in workspace: WorkspaceID) -> Bool {
         workspaces[workspace]?.erased[scope] != nil
     }
