@@ -147,8 +147,8 @@ package struct Plan: Sendable {
     package var batch: CommittedBatch?
     /// One for each submission.
     package var outcomes: [PushOutcome]
-    /// The rest of submissions for which the batch had no room, by their index: to be planned again on top of it, before
-    /// anything that follows it from the same client. Their outcome says how far they came.
+    /// The rest of submissions that did not fit into the batch, by their index. It must be planned again on top of this
+    /// batch, before later submissions of the same client. Their outcomes say how far they came.
     package var left: [Int: Submission]
     /// True when a refusal was caused by a record, or a seat, that is missing in the base. The refusal is certain only
     /// if the base holds everything that was asked for. Memory assumes records to be absent that the group creates, and

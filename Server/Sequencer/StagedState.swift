@@ -26,7 +26,7 @@ struct StagedState {
 
     private enum Undo {
         case record(RecordKey, Working?)
-        /// `nil` where the batch had not changed it.
+        /// `nil` where the batch had not changed the grant.
         case grant(Seat, Grant??)
     }
 
