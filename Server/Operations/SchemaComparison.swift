@@ -1,13 +1,14 @@
 package import TidemarkModel
 
-/// What changes from one version of a schema to another, and what apps of the older one meet at a server with the newer.
+/// The changes from one version of a schema to another, with their effects on apps of the older version at a server
+/// with the newer one.
 package struct SchemaComparison: Hashable, Sendable {
-    /// What a change means for apps of the older version.
+    /// The effect of a change on apps of the older version, in general.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case added, renamed, loosened, narrowed
         case takenAway = "taken away"
 
-        /// Something that those apps did before does not work any more.
+        /// True when something that those apps did before no longer works.
         package var costsOldApps: Bool {
             switch self {
             case .added, .renamed, .loosened: false
@@ -19,19 +20,19 @@ package struct SchemaComparison: Hashable, Sendable {
     /// One difference.
     package struct Change: Hashable, Sendable {
         package let kind: Kind
-        /// Collection, or collection and field, with what is different about it.
+        /// The collection, or collection and field, with the aspect that differs.
         package let what: String
-        /// What an older app meets.
+        /// The effect on an older app.
         package let effect: String
-        /// The collection and field that it is about, by the names that the server stores; no field where it is about all of
-        /// the collection, and nothing where it is about no records.
+        /// The collection and field of the change, by stored names. The field is `nil` for a change of a whole
+        /// collection, and both are `nil` for one that affects no records.
         package let collection: String?
         package let field: String?
     }
 
     package let title: String
     package private(set) var changes: [Change] = []
-    /// What is compared at the moment: a collection, or a collection and a field, by stored names.
+    /// The subject of the comparison under way: a collection, or a collection and a field, by stored names.
     private var subject: [String] = []
 
     package init(from old: Schema, to new: Schema) {
@@ -56,13 +57,13 @@ package struct SchemaComparison: Hashable, Sendable {
         }
     }
 
-    /// True when something is taken away or narrowed.
+    /// True when something is removed or narrowed.
     package var costsOldApps: Bool { changes.contains { $0.kind.costsOldApps } }
 
-    /// For a terminal: a block a kind, a line a change.
+    /// The text for a terminal: a block for each kind, a line for each change.
     package var text: String { text { _ in "" } }
 
-    /// The same with a word more for each change.
+    /// Returns the text with a remark for each change.
     func text(_ remark: (Change) -> String) -> String {
         guard !changes.isEmpty else { return "\(title): nothing that apps would meet" }
         let width = changes.map(\.what.count).max() ?? 0
@@ -253,7 +254,7 @@ extension SchemaComparison {
         }
     }
 
-    /// The rule for giving the field a value at the creation, where the schema states it apart from `change`.
+    /// Compares the rules for setting the field at creation, if the schema states them apart from `change`.
     private mutating func compareCreation(_ old: FieldSchema, _ new: FieldSchema, _ what: String) {
         guard old.create != new.create else { return }
         switch (old.creators, new.creators) {
@@ -266,7 +267,7 @@ extension SchemaComparison {
         }
     }
 
-    /// Nothing that is stored changes: each app reads what is absent as its own document says.
+    /// Compares defaults. No stored value changes: each app fills in an absent value from its own document.
     private mutating func compareDefaults(_ old: FieldSchema, _ new: FieldSchema, _ what: String) {
         switch (old.defaultValue, new.defaultValue) {
         case (nil, let after?):

@@ -37,8 +37,8 @@ package protocol Compacting: Sendable {
     /// unchanged.
     func compact(_ workspace: WorkspaceID, _ order: CompactionOrder) async throws(StoreError) -> CompactionStep
 
-    /// Returns clients of all workspaces in the order of their keys, after `place`.
-    func allClients(after place: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting]
+    /// Returns clients of all workspaces in the order of their keys, after `last`.
+    func allClients(after last: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting]
 
     /// Gives at most `pages` free pages of the file back to the system. Returns 0 when there are none, or when the
     /// database does that by itself.

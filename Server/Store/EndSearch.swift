@@ -47,8 +47,8 @@ extension SessionSnapshot {
     /// Returns true for a position that a server has issued and that lies in what the database lost. Nothing is known
     /// of positions behind the horizon.
     ///
-    /// - Parameter place: the position whose number was looked up.
-    package func hasLost(_ place: Head) -> Bool {
-        place.seq >= horizon && (place.seq > head.seq || !place.isOfHistory(holding: lineage))
+    /// - Parameter position: the position whose number was looked up.
+    package func hasLost(_ position: Head) -> Bool {
+        position.seq >= horizon && (position.seq > head.seq || !position.isOfHistory(holding: lineage))
     }
 }

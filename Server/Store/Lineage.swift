@@ -125,37 +125,37 @@ package enum EpochOutcome: Hashable, Sendable {
 
 extension SessionSnapshot {
     /// Returns whether `noteLoss` needs the lineage to be read.
-    package func mayHaveLost(_ place: Head?) -> Bool {
-        guard let place, place.seq > 0, place.epoch < head.epoch else { return false }
-        return !place.isOfHistory(holding: lineage)
+    package func mayHaveLost(_ position: Head?) -> Bool {
+        guard let position, position.seq > 0, position.epoch < head.epoch else { return false }
+        return !position.isOfHistory(holding: lineage)
     }
 
     /// Notes the number from which on the client's copy is certain to be of a lost history. That is the first number of
-    /// an epoch that the client does not know; if the epoch began beyond `place`, the number of `place` itself.
+    /// an epoch that the client does not know; if the epoch began beyond `position`, the number of `position` itself.
     ///
     /// - Parameters:
-    ///   - place: the client's position, under the seal.
+    ///   - position: the client's position, under the seal.
     ///   - lineage: the epochs of the order as they are stored.
-    package mutating func noteLoss(of place: Head?, _ lineage: [EpochStart]) {
-        guard let place, mayHaveLost(place) else { return }
-        let first = lineage.filter { $0.epoch > place.epoch }.map(\.first).min()
-        if let first, first <= place.seq {
+    package mutating func noteLoss(of position: Head?, _ lineage: [EpochStart]) {
+        guard let position, mayHaveLost(position) else { return }
+        let first = lineage.filter { $0.epoch > position.epoch }.map(\.first).min()
+        if let first, first <= position.seq {
             lost = first
-        } else if place.seq >= horizon {
+        } else if position.seq >= horizon {
             // Other writes came before the loss was proved.
-            lost = place.seq
+            lost = position.seq
         }
     }
 
     /// Returns the proof that the database went back, which a position issued by a server gives if its batch is not
     /// stored and no epoch has begun since.
     ///
-    /// - Parameter place: the position whose number was looked up; `nil` where there is none, or it is not under the
+    /// - Parameter position: the position whose number was looked up; `nil` where there is none, or it is not under the
     ///   seal.
-    package func proof(by place: Head?) -> EpochRaise.Condition? {
-        guard let place, place.seq > 0, place.seq >= horizon, place.epoch >= head.epoch,
-            !place.isOfHistory(holding: lineage)
+    package func proof(by position: Head?) -> EpochRaise.Condition? {
+        guard let position, position.seq > 0, position.seq >= horizon, position.epoch >= head.epoch,
+            !position.isOfHistory(holding: lineage)
         else { return nil }
-        return .lost(place)
+        return .lost(position)
     }
 }

@@ -21,7 +21,7 @@ package struct DeliveryBatch: Sendable {
     package let removals: [ClientID]
     /// True when everything remembered of the batches before must be forgotten.
     package let forgets: Bool
-    private let placeOfClient: [ClientID: Int]
+    private let indexOfClient: [ClientID: Int]
 
     /// Encodes a batch; `cursor` is the sealed form of its head.
     package init(_ batch: CommittedBatch, cursor: String) {
@@ -32,32 +32,32 @@ package struct DeliveryBatch: Sendable {
         settlements = batch.settlements
         removals = batch.removals
         forgets = batch.forgets
-        var places = [ClientID: Int](minimumCapacity: batch.settlements.count)
-        for (place, settlement) in batch.settlements.enumerated() { places[settlement.client.id] = place }
-        placeOfClient = places
+        var indices = [ClientID: Int](minimumCapacity: batch.settlements.count)
+        for (index, settlement) in batch.settlements.enumerated() { indices[settlement.client.id] = index }
+        indexOfClient = indices
         groups = Self.groups(batch.records)
     }
 
     /// Returns the settlement of one client in this batch, in its wire form.
-    func settled(of client: ClientID) -> Settled? { placeOfClient[client].map { settlements[$0].wire } }
+    func settled(of client: ClientID) -> Settled? { indexOfClient[client].map { settlements[$0].wire } }
 
     /// Returns rows grouped by scope, in the order in which scopes first occur.
     static func groups(_ records: [StoredRecord]) -> [Group] {
-        var places = [ScopeID: Int](minimumCapacity: records.count)
+        var indices = [ScopeID: Int](minimumCapacity: records.count)
         var scopes: [ScopeID] = []
         var writers: [JSONWriter] = []
         for record in records {
-            let place: Int
-            if let known = places[record.scope] {
-                place = known
-                writers[place].byte(UInt8(ascii: ","))
+            let index: Int
+            if let known = indices[record.scope] {
+                index = known
+                writers[index].byte(UInt8(ascii: ","))
             } else {
-                place = writers.count
-                places[record.scope] = place
+                index = writers.count
+                indices[record.scope] = index
                 scopes.append(record.scope)
                 writers.append(JSONWriter(capacity: 384))
             }
-            RowCoding.write(record, to: &writers[place])
+            RowCoding.write(record, to: &writers[index])
         }
         return zip(scopes, writers).map { Group(scope: $0, rows: $1.bytes) }
     }

@@ -82,10 +82,10 @@ package struct Ring: Sendable {
     }
 
     /// Returns whether a position belongs to the history held here; `nil` for one before all of it, or beyond it.
-    package func isOfHistory(_ place: Head) -> Bool? {
-        guard place.seq >= base.seq, place.seq <= tail.seq else { return nil }
-        if place.seq == base.seq { return place.isOfHistory(holding: base) }
-        return place.isOfHistory(holding: batches[index(endingAfter: place.seq - 1)].head)
+    package func isOfHistory(_ position: Head) -> Bool? {
+        guard position.seq >= base.seq, position.seq <= tail.seq else { return nil }
+        if position.seq == base.seq { return position.isOfHistory(holding: base) }
+        return position.isOfHistory(holding: batches[index(endingAfter: position.seq - 1)].head)
     }
 
     /// Returns the batch that begins right after `seq`, if it is still held.

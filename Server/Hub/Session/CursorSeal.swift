@@ -79,12 +79,12 @@ package struct CursorSeal: Sendable {
             payload[1 + word * 8..<9 + word * 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         }
         let epoch = Int64(bitPattern: words[0])
-        var place = CursorPlace(
+        var content = CursorPlace(
             head: Head(seq: Int64(bitPattern: words[1]), nonce: words[2], time: 0, epoch: epoch))
         if version == .middle {
-            place.looked = Head(seq: Int64(bitPattern: words[3]), nonce: words[4], time: 0, epoch: epoch)
+            content.looked = Head(seq: Int64(bitPattern: words[3]), nonce: words[4], time: 0, epoch: epoch)
         }
-        return place
+        return content
     }
 
     /// Checks the MAC in constant time for each key: every byte is compared.

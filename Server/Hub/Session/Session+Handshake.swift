@@ -57,7 +57,7 @@ extension Session {
     }
 
     mutating func requestLoad(
-        registers: Bool, at place: Head?, ends: [String] = [], acked: Int64 = 0, into effects: inout [SessionEffect]
+        registers: Bool, at proof: Head?, ends: [String] = [], acked: Int64 = 0, into effects: inout [SessionEffect]
     ) {
         guard let identity, !isLoading else { return }
         isLoading = true
@@ -66,7 +66,7 @@ extension Session {
                 id,
                 LoadRequest(
                     workspace: identity.workspace, user: identity.principal.user, client: client, registers: registers,
-                    place: place, ends: ends, ackedThrough: acked)))
+                    place: proof, ends: ends, ackedThrough: acked)))
     }
 
     /// Handles the store's answer: welcomes the client, or resumes after falling behind.

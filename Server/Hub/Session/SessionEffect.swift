@@ -58,8 +58,8 @@ package struct LoadRequest: Hashable, Sendable {
     /// if its cursor is of this history, not under the seal, or behind the horizon, or if it sent no past cursors.
     package func search(in snapshot: SessionSnapshot, _ context: SessionContext) -> EndSearch? {
         guard let place, !ends.isEmpty, snapshot.hasLost(place) else { return nil }
-        let places = ends.prefix(Hello.endsMax).compactMap { context.place(of: $0, in: workspace) }
-        return EndSearch(among: places, head: snapshot.head, horizon: snapshot.horizon)
+        let heads = ends.prefix(Hello.endsMax).compactMap { context.place(of: $0, in: workspace) }
+        return EndSearch(among: heads, head: snapshot.head, horizon: snapshot.horizon)
     }
 }
 

@@ -50,7 +50,7 @@ package struct Standpoint: Hashable, Sendable {
         context: SessionContext
     ) {
         let found = context.read(sent, in: workspace)
-        let place = found?.head
+        let own = found?.head
         var rewind: Welcome.Rewind?
         if sent == nil {
             state = .none
@@ -61,7 +61,7 @@ package struct Standpoint: Hashable, Sendable {
             // the middle of catching up the batch of the read state decides, which is later in the same history. And
             // every deletion since then is known.
             state = .ok
-        } else if knowsBehind, let place, place.seq < snapshot.horizon, snapshot.lost == nil {
+        } else if knowsBehind, let own, own.seq < snapshot.horizon, snapshot.lost == nil {
             // None of what it was sent is known to be lost. That is not proved, and need not be: the copy is compared.
             state = .behind
         } else {
@@ -73,7 +73,7 @@ package struct Standpoint: Hashable, Sendable {
         looked = state == .ok ? found?.looked : nil
         position =
             switch state {
-            case .ok: place ?? snapshot.head
+            case .ok: own ?? snapshot.head
             case .rewound: common ?? snapshot.head
             case .none, .resync, .behind: snapshot.head
             }

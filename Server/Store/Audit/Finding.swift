@@ -39,8 +39,8 @@ package struct Finding: Hashable, Sendable, CustomStringConvertible {
     package init(_ kind: Kind, _ text: String) { self.init(kind, nil, text) }
 
     package var description: String {
-        let place = workspace.map { "workspace \($0): " } ?? ""
-        return "\(kind.rawValue): \(place)\(text)"
+        let subject = workspace.map { "workspace \($0): " } ?? ""
+        return "\(kind.rawValue): \(subject)\(text)"
     }
 }
 

@@ -162,12 +162,12 @@ extension Eraser {
         _ user: UserID, to alias: UserID, in workspace: WorkspaceID, _ progress: inout Progress,
         _ tell: (Progress) -> Void
     ) async throws {
-        var place: ErasurePlace?
+        var position: ErasurePlace?
         repeat {
-            let page = try await patiently { [place] () async throws(StoreError) in
-                try await erasing.records(by: user, in: workspace, after: place, limit: Self.renamedAtOnce)
+            let page = try await patiently { [position] () async throws(StoreError) in
+                try await erasing.records(by: user, in: workspace, after: position, limit: Self.renamedAtOnce)
             }
-            place = page.next
+            position = page.next
             if !page.records.isEmpty {
                 var reads = ReadSet()
                 reads.records = page.records.map(\.key)
@@ -188,7 +188,7 @@ extension Eraser {
                 tell(progress)
             }
             try await surroundings.pause(false)
-        } while place != nil
+        } while position != nil
     }
 
     private static var renamedAtOnce: Int { 50 }

@@ -175,13 +175,13 @@ package struct Eraser: Sendable {
             try await erasing.beginErasure(of: workspace, now: surroundings.now())
         }
         guard isMarked else { return nil }
-        var (rows, usage, place) = (0, BlobUsage(), ErasurePlace?.none)
+        var (rows, usage, position) = (0, BlobUsage(), ErasurePlace?.none)
         var isDone = false
         while !isDone {
-            let step = try await patiently { [place] () async throws(StoreError) in
-                try await erasing.erase(workspace, from: place, limit: limits.stepRows)
+            let step = try await patiently { [position] () async throws(StoreError) in
+                try await erasing.erase(workspace, from: position, limit: limits.stepRows)
             }
-            (rows, place, isDone) = (rows + step.rows, step.next, step.isDone)
+            (rows, position, isDone) = (rows + step.rows, step.next, step.isDone)
             tell(rows, usage)
             try await surroundings.pause(false)
         }
@@ -214,12 +214,12 @@ package struct Eraser: Sendable {
         var reads = ReadSet()
         reads.records = graves.sorted()
         var isBuried = graves.isEmpty
-        var place: Seat?
+        var position: Seat?
         repeat {
-            let page = try await patiently { [place] () async throws(StoreError) in
-                try await erasing.members(of: scope, in: workspace, after: place, limit: limits.membersPerStep)
+            let page = try await patiently { [position] () async throws(StoreError) in
+                try await erasing.members(of: scope, in: workspace, after: position, limit: limits.membersPerStep)
             }
-            place = page.next
+            position = page.next
             var rest = page.users[...]
             while !rest.isEmpty || !isBuried {
                 let some = Array(rest.prefix(limits.endsPerBatch))
@@ -233,7 +233,7 @@ package struct Eraser: Sendable {
                 tell(progress)
                 try await surroundings.pause(false)
             }
-        } while place != nil
+        } while position != nil
     }
 
     func batch(

@@ -21,10 +21,10 @@ package protocol Erasing: Sendable {
     /// Returns some members of a scope, in the order of their names. Many steps may find none.
     ///
     /// - Parameters:
-    ///   - place: the last position of the step before; `nil` at first.
+    ///   - position: the last position of the step before; `nil` at first.
     ///   - limit: the maximum of the workspace's memberships to examine.
     func members(
-        of scope: ScopeID, in workspace: WorkspaceID, after place: Seat?, limit: Int
+        of scope: ScopeID, in workspace: WorkspaceID, after position: Seat?, limit: Int
     ) async throws(StoreError) -> MemberPage
 
     /// Takes one step: deletes at most `limit` records of a marked scope with their history, and empties the bodies of
@@ -49,9 +49,9 @@ package protocol Erasing: Sendable {
 
     /// Takes one step: deletes at most `limit` rows of each kind of a marked workspace.
     ///
-    /// - Parameter place: the last position of the step before; `nil` at first, or to begin again.
+    /// - Parameter position: the last position of the step before; `nil` at first, or to begin again.
     func erase(
-        _ workspace: WorkspaceID, from place: ErasurePlace?, limit: Int
+        _ workspace: WorkspaceID, from position: ErasurePlace?, limit: Int
     ) async throws(StoreError) -> WorkspaceErasureStep
 
     /// Records that everything is deleted.
@@ -69,10 +69,10 @@ package protocol Erasing: Sendable {
     /// Returns some records, living and dead, whose author is the user. Many steps may find none.
     ///
     /// - Parameters:
-    ///   - place: the last position of the step before; `nil` at first.
+    ///   - position: the last position of the step before; `nil` at first.
     ///   - limit: the maximum of records to return.
     func records(
-        by user: UserID, in workspace: WorkspaceID, after place: ErasurePlace?, limit: Int
+        by user: UserID, in workspace: WorkspaceID, after position: ErasurePlace?, limit: Int
     ) async throws(StoreError) -> AuthoredPage
 
     /// Takes one step: replaces the user by the alias in at most `limit` ledger entries, and empties the bodies of all

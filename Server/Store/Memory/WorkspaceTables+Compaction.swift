@@ -154,7 +154,7 @@ extension InMemoryStore: Compacting {
         tables.withLock { $0.compact(workspace, order) }
     }
 
-    package func allClients(after place: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting] {
+    package func allClients(after last: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting] {
         tables.withLock { tables in
             let all = tables.workspaces.flatMap { workspace, held in
                 held.clients.values.map { client in
@@ -168,7 +168,7 @@ extension InMemoryStore: Compacting {
             }
             let sorted = all.sorted { ($0.place.workspace, $0.place.client) < ($1.place.workspace, $1.place.client) }
             let rest = sorted.drop { client in
-                place.map { (client.place.workspace, client.place.client) <= ($0.workspace, $0.client) } ?? false
+                last.map { (client.place.workspace, client.place.client) <= ($0.workspace, $0.client) } ?? false
             }
             return Array(rest.prefix(max(0, limit)))
         }

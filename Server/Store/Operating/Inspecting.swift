@@ -3,8 +3,8 @@ package import TidemarkModel
 /// The queries of operators, beside the calls that serve clients. None takes a lock of a workspace, and each is one
 /// search by an index, with a limit.
 package protocol Inspecting: Sendable {
-    /// Returns workspaces in the order of their names, those after `place`.
-    func workspaces(after place: WorkspaceID?, limit: Int) async throws(StoreError) -> [WorkspaceFigures]
+    /// Returns workspaces in the order of their names, those after `position`.
+    func workspaces(after position: WorkspaceID?, limit: Int) async throws(StoreError) -> [WorkspaceFigures]
 
     /// Returns the records with that id, of every collection, living and dead.
     func records(_ id: LocalID, in workspace: WorkspaceID) async throws(StoreError) -> [StoredRecord]

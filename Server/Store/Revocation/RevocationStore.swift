@@ -19,10 +19,10 @@ package protocol RevocationStore: Sendable {
     /// Returns the user of a registered client; `nil` for an unregistered one.
     func owner(of client: ClientID, in workspace: WorkspaceID) async throws(StoreError) -> UserID?
 
-    /// Returns the devices of a workspace, or of one user there, in the order of their ids after `place`, at most
+    /// Returns the devices of a workspace, or of one user there, in the order of their ids after `last`, at most
     /// `limit`.
     func devices(
-        of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
+        of user: UserID?, in workspace: WorkspaceID, after last: ClientID?, limit: Int
     ) async throws(StoreError) -> [Device]
 }
 

@@ -44,6 +44,6 @@ package final class InMemorySchemaStore: SchemaStore {
     }
 
     package func count(
-        _ fields: [RecordCount.Field], from place: RecordCount.Place?
+        _ fields: [RecordCount.Field], from position: RecordCount.Place?
     ) async throws(StoreError) -> RecordCount { RecordCount() }
 }

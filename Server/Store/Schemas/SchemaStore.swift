@@ -111,5 +111,5 @@ package protocol SchemaStore: Sendable {
     func apps(seenAfter time: Milliseconds, limit: Int) async throws(StoreError) -> [AppCount]
 
     /// Continues counting from a position, in one bounded step, over all workspaces.
-    func count(_ fields: [RecordCount.Field], from place: RecordCount.Place?) async throws(StoreError) -> RecordCount
+    func count(_ fields: [RecordCount.Field], from position: RecordCount.Place?) async throws(StoreError) -> RecordCount
 }
