@@ -77,6 +77,7 @@ extension CommittedBatch {
     /// Checks everything that can be judged without the stored rows: tiling, numbers within the batch, order.
     ///
     /// The store itself checks the scope and birth of an existing record, and the client's stored row.
+    ///
     /// - Throws: `StoreError` of kind `invariant`; nothing may be written then.
     package func check(after previous: Head) throws(StoreError) {
         guard low > 0, low - 1 == previous.seq, head.seq >= low else {
