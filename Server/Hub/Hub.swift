@@ -99,7 +99,7 @@ package struct Hub: Sendable {
         return body(&sessions.values[index])
     }
 
-    /// Runs one event on a session and takes over what it changed.
+    /// Runs one event on a session and updates the indices with its changes.
     mutating func update(
         _ id: SessionID, into effects: inout [SessionEffect],
         _ event: (inout Session, () -> Ring?, inout [SessionEffect]) -> Void

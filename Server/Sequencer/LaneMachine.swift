@@ -5,7 +5,7 @@ package import TidemarkStore
 /// returns their results in order.
 ///
 /// At most two batches are in flight. The second one is *ahead*: it was planned on the state that the first is expected
-/// to leave, and the store writes it only if the first did (`AHEAD.md`). A batch that needs a read flies alone.
+/// to leave. The store writes it only if the first left that state (`AHEAD.md`). A batch that needs a read flies alone.
 ///
 /// The executor calls ``next(waiting:now:nonce:)``, carries the action out, and reports the result.
 package struct LaneMachine<Ticket: Sendable>: Sendable {

@@ -176,8 +176,8 @@ package struct PlannedBatch: Sendable {
     package var isAhead: Bool
 
     /// - Parameter base: contains all clients that the batch settles and the records that it changes.
-    /// - Throws: kind `invariant` when the batch does not continue the base, when it settles a client that is not in
-    ///   the base, or when a client's numbers would go back.
+    /// - Throws: kind `invariant` when the batch does not continue the base or settles a client that is not in it, or
+    ///   when a client's numbers would go back.
     package init(
         _ batch: CommittedBatch, on base: OrderState, heard: Milliseconds? = nil, turn: (any Turn)? = nil,
         isAhead: Bool = false

@@ -72,7 +72,7 @@ package struct CompactionOrder: Hashable, Sendable {
     /// The maximum of rows of each kind in one step, at least 1.
     package var limit: Int
     /// The stored names of the collections whose records open scopes. What belongs to a scope is deleted before its
-    /// record's tombstone: afterwards the scope's remains could no longer be found.
+    /// record's tombstone: afterwards the id is free, and a new record with it would open the scope with what is left.
     package var scopeCollections: Set<String>
 
     package init(

@@ -147,8 +147,8 @@ extension SessionSnapshot {
         }
     }
 
-    /// Returns the proof that the database went back, which a position issued by a server gives if its batch is not
-    /// stored and no epoch has begun since.
+    /// Returns the proof that the database went back: a position issued by a server, if its batch is not stored and no
+    /// epoch has begun since.
     ///
     /// - Parameter position: the position whose number was looked up; `nil` where there is none, or it is not under the
     ///   seal.

@@ -16,8 +16,8 @@ package protocol Store: Sendable {
     /// Writes a batch in one transaction if the stored order ends where the batch was planned.
     ///
     /// A commit whose outcome is unknown is looked up by its nonce before this returns. Batches of a workspace
-    /// that are `isAhead` reach the store in the order of the calls: one call runs until it waits for the store before
-    /// the next is made. The turn ends when this returns or throws.
+    /// that are `isAhead` reach the store in the order of the calls: the next call is made once this one waits for the
+    /// store. The turn ends when this returns or throws.
     func commit(_ planned: PlannedBatch, in workspace: WorkspaceID) async throws(StoreError) -> Commitment
 
     /// Binds a client id to a user; repeating the call returns the same answer.
@@ -88,9 +88,9 @@ package protocol Store: Sendable {
     /// first, whole. One snapshot.
     func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) async throws(StoreError) -> TailRead
 
-    /// Begins a new epoch of the workspace's order if the condition holds: one batch, which holds nothing else and
-    /// whose body is kept for all nodes, and one row of the lineage. Both are written in one transaction. The condition
-    /// is judged under the workspace's lock, so that repeating the call, from any node, has no effect.
+    /// Begins a new epoch of the workspace's order if the condition holds. It writes one batch, whose body is kept for
+    /// all nodes, and one row of the lineage, in one transaction. The condition is judged under the workspace's lock,
+    /// so that repeating the call, from any node, has no effect.
     ///
     /// A missing workspace is created: a database may be older than the workspace.
     func raiseEpoch(_ raise: EpochRaise, in workspace: WorkspaceID) async throws(StoreError) -> EpochOutcome

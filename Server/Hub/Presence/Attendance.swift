@@ -1,8 +1,8 @@
 import TidemarkModel
 
-/// The presence of users in one workspace, as one machine knows it: from its own connections, and from other machines'
-/// reports of the scopes that are watched here. It is in memory only, and never more than a good guess: a restart
-/// forgets it.
+/// The presence of users in one workspace, as one machine knows it. Its sources are its own connections, and other
+/// machines' reports of the scopes that are watched here. It is in memory only, and never more than a good guess: a
+/// restart forgets it.
 struct Attendance: Sendable {
     /// A scope that sessions here watch.
     struct Watch: Sendable {

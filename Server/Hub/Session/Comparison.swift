@@ -2,8 +2,8 @@ package import TidemarkModel
 package import TidemarkStore
 package import TidemarkWire
 
-/// The answer to a `compare` while it is built: pages are read one after the other, and each becomes a part of the
-/// answer, in the state in which it was read.
+/// The answer to a `compare` while it is built. Pages are read one after the other; each becomes a part of the answer,
+/// in the state in which it was read.
 package struct Comparison: Sendable {
     /// The maximum of pages that are read for one answer.
     private static let partsMax = 10

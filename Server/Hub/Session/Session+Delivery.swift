@@ -179,7 +179,7 @@ extension Session {
     /// Sends a frame of the stream.
     ///
     /// - Parameter settled: the settlements of the client's own transactions in the frame. Their pushes are no longer
-    ///   counted: the client may send the next one as soon as it reads this frame, which may be before the sequencer's
+    ///   counted: the client may send the next one as soon as it reads this frame. That may be before the sequencer's
     ///   outcome arrives here.
     mutating func emit(
         _ frame: Frame, _ settled: Settled?, cursor: String, seq: SequenceNumber, isConsistent: Bool, now: Milliseconds,

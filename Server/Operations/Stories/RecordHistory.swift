@@ -1,8 +1,8 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// The changes of a record's fields with author and time, as far as the store still knows them: from the kept bodies of
-/// batches, and from the ledger of overwritten values. A pure value of what was read.
+/// The changes of a record's fields with author and time, as far as the store still knows them. Its sources are the
+/// kept bodies of batches, and the ledger of overwritten values. A pure value of what was read.
 package struct RecordHistory: Hashable, Sendable {
     /// One write of the record. If several transactions of one batch wrote it, the step is the result of the last one.
     package struct Step: Hashable, Sendable {
