@@ -92,28 +92,28 @@ package struct SchemaComparison: Hashable, Sendable {
         } else if new.removedCollections.contains(stored) {
             add(
                 .takenAway, collection.name,
-                "go on reading it; what they write into it is left out, the rest of the transaction stands, and one with"
-                    + " nothing else is refused (unknown_collection)")
+                "continue to read it; their writes into it are left out, the rest of the transaction takes effect, and one"
+                    + " with nothing else is refused (unknown_collection)")
         } else {
             add(
                 .takenAway, collection.name,
-                "have every transaction refused that writes into it, with all that is in it (unknown_collection), and its"
-                    + " pages (forbidden); list \"\(stored)\" under \"removed\" to have only these writes left out")
+                "have every transaction that writes into it refused as a whole (unknown_collection), and requests for its"
+                    + " pages (forbidden); list \"\(stored)\" under \"removed\" to leave out only these writes")
         }
     }
 
     private mutating func compare(_ old: CollectionSchema, _ new: CollectionSchema) {
         if old.name != new.name {
-            add(.renamed, "\(old.name) to \(new.name)", "notice nothing: server and wire say \(new.storedName)")
+            add(.renamed, "\(old.name) to \(new.name)", "notice nothing: the server and the wire use \(new.storedName)")
         }
         if old.scope != new.scope, storedScope(old) != storedScope(new) {
             add(.narrowed, "\(new.name): scope", "write records that belong elsewhere, and see none that move")
         }
         if storedName(old.memberField, in: old) != storedName(new.memberField, in: new) {
-            add(.narrowed, "\(new.name): members", "change members in a field that no longer counts")
+            add(.narrowed, "\(new.name): members", "change members in a field that is no longer used")
         }
         if storedName(old.adminField, in: old) != storedName(new.adminField, in: new) {
-            add(.narrowed, "\(new.name): admins", "change admins in a field that no longer counts")
+            add(.narrowed, "\(new.name): admins", "change admins in a field that is no longer used")
         }
         if let identity = new.identity, identity != old.identity {
             let parts = identity.parts.joined(separator: ", ")
@@ -176,7 +176,7 @@ extension SchemaComparison {
                     .narrowed, "\(new.name).\(field.name): required",
                     "cannot create records, since they do not know the field (invalid)")
             } else {
-                add(.added, "\(new.name).\(field.name)", "keep its values out of sight and send nothing")
+                add(.added, "\(new.name).\(field.name)", "do not show its values and send none")
             }
         }
     }
@@ -190,13 +190,13 @@ extension SchemaComparison {
         } else if collection.removedFields.contains(field.storedName) {
             add(
                 .takenAway, what,
-                "go on reading what is there; what they write into it is left out, and a transaction with nothing else is"
+                "continue to read stored values; their writes into it are left out, and a transaction with nothing else is"
                     + " refused (invalid)")
         } else {
             add(
                 .takenAway, what,
-                "have every transaction refused that writes into it, with all that is in it (invalid); list"
-                    + " \"\(field.storedName)\" under \"removed\" of \(collection.name) to have only these values left out"
+                "have every transaction that writes into it refused as a whole (invalid); list"
+                    + " \"\(field.storedName)\" under \"removed\" of \(collection.name) to leave out only these values"
             )
         }
     }
@@ -206,7 +206,7 @@ extension SchemaComparison {
         if old.name != new.name {
             add(
                 .renamed, "\(collection).\(old.name) to \(new.name)",
-                "notice nothing: server and wire say \(new.storedName)")
+                "notice nothing: the server and the wire use \(new.storedName)")
         }
         if old.type != new.type {
             add(
@@ -219,8 +219,8 @@ extension SchemaComparison {
                 .narrowed, "\(what): merge \(old.merge.rawValue) to \(new.merge.rawValue)",
                 new.merge == .keys
                     ? "set the keys of every map that they write, and remove none"
-                    : "show their writes under the old rule until the server's word comes, and are refused those that the"
-                        + " new rule does not take (invalid)")
+                    : "show their writes under the old rule until the server's answer arrives, and are refused those that"
+                        + " the new rule does not accept (invalid)")
         }
         if old.isRequired != new.isRequired {
             if new.isRequired {
@@ -273,7 +273,7 @@ extension SchemaComparison {
         case (nil, let after?):
             add(
                 .loosened, "\(what): default \(after.json)",
-                "see no value where a record has none, and newer ones that")
+                "see no value where a record has none, and newer ones see the default")
         case (let before?, nil):
             add(
                 .loosened, "\(what): no default", "read \(before.json) where a record has no value, and newer ones none"
@@ -281,7 +281,7 @@ extension SchemaComparison {
         case (let before?, let after?) where before != after:
             add(
                 .loosened, "\(what): default \(before.json) to \(after.json)",
-                "go on with theirs where a record has no value")
+                "keep their own default where a record has no value")
         default: break
         }
     }

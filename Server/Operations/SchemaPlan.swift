@@ -38,8 +38,8 @@ package struct SchemaPlan: Sendable {
             guard let requirement = AppRequirement(text) else {
                 throw SchemaRefusal(
                     .invalid,
-                    "\"\(text.excerpt())\" is no list of versions: write 2.4 for every app, or NAME 2.4 for one, and several"
-                        + " with commas; nothing serves every app")
+                    "\"\(text.excerpt())\" is not a list of versions: write 2.4 for every app or NAME 2.4 for one, separated by"
+                        + " commas; an empty text serves every app")
             }
             next.requirement = requirement
         }
@@ -48,8 +48,8 @@ package struct SchemaPlan: Sendable {
         guard schema.name == old.name else {
             throw SchemaRefusal(
                 .invalid,
-                "the schema in force is called \"\(old.name)\", and this one \"\(schema.name)\": devices keep away from a"
-                    + " server with another one; give another app a database of its own")
+                "the schema in force is called \"\(old.name)\", and this one \"\(schema.name)\": devices do not sync with"
+                    + " a server of another schema; give each app its own database")
         }
         self.next = next
         self.before = before
@@ -72,7 +72,7 @@ package struct SchemaPlan: Sendable {
     package func check(_ call: SchemaCall) throws(SchemaRefusal) {
         guard comparison.costsOldApps, !call.isAccepted else { return }
         throw SchemaRefusal(
-            .narrows, "this takes something from apps in use, as said below; if that is meant, accept it\n\n\(text)")
+            .narrows, "this removes something that apps in use rely on, as listed below; if that is intended, accept it\n\n\(text)")
     }
 
     /// The fields that the changes affect.
@@ -122,12 +122,12 @@ package struct SchemaPlan: Sendable {
 
     private var appsText: String {
         let devices = apps.reduce(0) { $0 + $1.devices }
-        let title = "devices that were here in the last \(Self.unseenMax / 86_400_000) days: \(devices)"
-        let names = apps.map { $0.app ?? "(does not say)" }
+        let title = "devices seen in the last \(Self.unseenMax / 86_400_000) days: \(devices)"
+        let names = apps.map { $0.app ?? "(not reported)" }
         let width = names.map(\.count).max() ?? 0
         let lines = zip(apps, names).map { app, name in
             let gap = String(repeating: " ", count: width - name.count)
-            let end = isEnded(app) ? "  not served any more" : ""
+            let end = isEnded(app) ? "  no longer served" : ""
             return "  \(name)\(gap)  \(app.devices), last on \(Self.day(app.seen))\(end)"
         }
         return ([title] + lines).joined(separator: "\n")

@@ -166,7 +166,7 @@ extension FieldSchema {
     private var comment: String? {
         if merge == .server { return "written by services" }
         if let target { return "of \(target)" }
-        if merge == .immutable, !isRequired { return "never changes once the record is there" }
+        if merge == .immutable, !isRequired { return "never changes once the record exists" }
         return nil
     }
 }

@@ -39,10 +39,10 @@ package struct Admission: Sendable {
     private func removed(_ mutation: Mutation) -> Rejection {
         let name = mutation.key.collection
         guard schema.collection(name) != nil, case .update(let patches) = mutation.action else {
-            return Rejection(.unknownCollection, "\(name): the schema has taken this collection away")
+            return Rejection(.unknownCollection, "\(name): the schema has removed this collection")
         }
         let fields = patches.map(\.field).joined(separator: ", ")
-        return Rejection(.invalid, "\(name).\(fields): the schema has taken this away")
+        return Rejection(.invalid, "\(name).\(fields): the schema has removed this")
     }
 
     /// Returns the step, or `nil` for a mutation of what the schema has removed since the app was built. The rest of

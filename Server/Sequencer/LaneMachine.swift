@@ -248,7 +248,7 @@ extension LaneMachine.Flight {
         moves += 1
         state =
             moves > Self.movesMax
-            ? .over(.failure(StoreError(.unavailable, "the order moves on under each plan"))) : .fresh(looks: true)
+            ? .over(.failure(StoreError(.unavailable, "the order moved on before each commit"))) : .fresh(looks: true)
     }
 
     private static var movesMax: Int { 8 }

@@ -25,7 +25,7 @@ extension StagedState {
         try judge(step, standing, wasAlone: members.isAlone(principal.user))
         guard deleted != nil || collection.isOpen(to: standing) else {
             throw Rejection(
-                .forbidden, "\(collection.name): what was deleted is not known any more: create another record")
+                .forbidden, "\(collection.name): the deleted fields are no longer known: create another record")
         }
         let after = try RecordMerge.restored(
             deleted, with: written, in: collection, isService: principal.isService)
@@ -79,7 +79,7 @@ extension StagedState {
         do {
             return collection.withStoredNames(try JSONReader.read(record.buried) { try $0.fields() })
         } catch {
-            throw Rejection(.internalRejected, "what was deleted of \(record.key) does not read")
+            throw Rejection(.internalRejected, "the deleted body of \(record.key) cannot be parsed")
         }
     }
 }

@@ -96,7 +96,7 @@ struct StagedState {
         guard work <= workMax else {
             throw Rejection(
                 .tooLarge,
-                "touches more than \(bounds.transactionWorkMax) bytes of what is stored: use several transactions")
+                "touches more than \(bounds.transactionWorkMax) stored bytes: use several transactions")
         }
     }
 
@@ -151,7 +151,7 @@ struct StagedState {
             if collection.hasAliases { records[key]?.bytes = fields.jsonSize }
             return fields
         } catch {
-            throw Rejection(.internalRejected, "the stored body of \(key) does not read")
+            throw Rejection(.internalRejected, "the stored body of \(key) cannot be parsed")
         }
     }
 
@@ -266,7 +266,7 @@ extension StagedState {
                 try self.fields(of: step.key, in: step.collection) != fields
             {
                 // Two devices of one user that chose one key are two writers: neither's values are dropped silently.
-                throw Rejection(.idConflict, "\(step.collection.name).\(key): a record with this key is there")
+                throw Rejection(.idConflict, "\(step.collection.name).\(key): a record with this key exists")
             }
             if existing.isDeleted { throw Rejection(.gone, "\(step.collection.name): the record was deleted") }
             return noteRepetition(of: existing.seq)

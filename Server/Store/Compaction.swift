@@ -191,7 +191,7 @@ extension StoreError {
     /// The requested range begins below the horizon: deletions there are forgotten, and a difference would lack them.
     package static let compacted = StoreError(
         .unavailable,
-        "what changed since then is compacted; a client that connects again is told to fill its scopes anew")
+        "the changes since that number are compacted; the client must connect again and fill its scopes anew")
 }
 
 /// Finds the last batch before a time by binary search, with a few dozen reads among millions of batches: times never

@@ -10,7 +10,7 @@ extension OverwrittenValue {
             let (old, new) = try (old.map(Self.value), new.map(Self.value))
             self.init(field: field, rule: rule, old: old, new: new)
         } catch {
-            throw StoreError(.invariant, "a stored value of the ledger does not read: \(error)")
+            throw StoreError(.invariant, "a stored value of the ledger cannot be parsed: \(error)")
         }
     }
 

@@ -41,10 +41,10 @@ package enum BlobRefusal: Error, Hashable, Sendable {
         switch self {
         case .malformed(let reason): "blob: \(reason)"
         case .notFound: "blob: no such blob or scope for you"
-        case .lengthRequired: "blob: say Content-Length"
+        case .lengthRequired: "blob: send Content-Length"
         case .tooLarge(let bytesMax): "blob: more than \(bytesMax) bytes; send a smaller one"
-        case .otherDigest: "blob: the bytes have another SHA-256 than the address says; compute it again"
-        case .quotaUsedUp: "blob: the workspace has no room left; whoever runs the server can give it more"
+        case .otherDigest: "blob: the SHA-256 of the bytes is not the one in the path; compute it again"
+        case .quotaUsedUp: "blob: the workspace's quota is used up; the operator of the server can raise it"
         }
     }
 }

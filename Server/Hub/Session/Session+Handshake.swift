@@ -124,7 +124,7 @@ extension Session {
             return close(.clientUnknown, "this client id is not registered for the user", into: &effects)
         }
         if hello.isNewClient, row.settledThrough > 0 {
-            return close(.clientForked, "a client id that is said to be new was used before", into: &effects)
+            return close(.clientForked, "the client id is reported as new, but was used before", into: &effects)
         }
         let standing = Standpoint(
             cursor: hello.cursor, ends: hello.ends ?? [], held: hello.scopes, digests: hello.held,

@@ -215,7 +215,7 @@ package struct Session: Sendable {
 
     /// Ends the session because the differences that it lacks are compacted: the client must fill its scopes anew.
     mutating func closeCompacted(into effects: inout [SessionEffect]) {
-        close(.goingAway, "the server has compacted what came since; connect again", into: &effects)
+        close(.goingAway, "the server has compacted the changes that the client lacks; connect again", into: &effects)
     }
 
     /// Returns whether the session has more scopes than fit, and has lasted long enough that its client does not

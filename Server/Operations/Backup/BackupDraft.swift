@@ -34,7 +34,7 @@ package final class BackupDraft: Sendable {
         let parent = URL(fileURLWithPath: target).deletingLastPathComponent().path
         guard stat(parent, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw BackupError(
-                .refused, "the folder \(parent), in which the backup is to be, is not there: make it first")
+                .refused, "the folder \(parent), in which to write the backup, does not exist: create it first")
         }
         let made = mkdir(path, 0o700)
         guard made == 0 || errno == EEXIST else {
@@ -42,7 +42,7 @@ package final class BackupDraft: Sendable {
         }
         lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard lock >= 0 else {
-            throw BackupError(.refused, "\(path) is no folder that could be written to: move it away")
+            throw BackupError(.refused, "\(path) is not a writable folder: move it away")
         }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno

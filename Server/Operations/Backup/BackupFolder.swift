@@ -41,7 +41,7 @@ package struct BackupFolder: Sendable {
     static func load(_ path: String) throws(BackupError) -> BackupFolder {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            throw BackupError(.unusable, "\(path) is not there, or cannot be read (\(FileSum.message(errno)))")
+            throw BackupError(.unusable, "\(path) does not exist, or cannot be read (\(FileSum.message(errno)))")
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw BackupError(.unusable, "\(path) is no backup: a backup is a folder with \(manifestName) in it")

@@ -122,9 +122,9 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         } catch let error as BackupError {
             throw error
         } catch let error as DecodingError {
-            throw BackupError(.damaged, "manifest.json does not read: \(error.place)")
+            throw BackupError(.damaged, "manifest.json cannot be parsed: \(error.mistake)")
         } catch {
-            throw BackupError(.damaged, "manifest.json does not read: it is no JSON, or cut short")
+            throw BackupError(.damaged, "manifest.json cannot be parsed: it is not JSON, or truncated")
         }
         try check()
     }
@@ -133,11 +133,11 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         for (index, workspace) in workspaces.enumerated() where workspace.summary == nil {
             throw BackupError(
                 .damaged,
-                "manifest.json does not read: workspaces[\(index)] has a name, number, nonce or digest that is none")
+                "manifest.json cannot be parsed: workspaces[\(index)] has an invalid name, number, nonce or digest")
         }
         guard files.allSatisfy({ (0...Self.countMax).contains($0.bytes) }),
             [taken, ended].allSatisfy((0...Self.timeMax).contains)
-        else { throw BackupError(.damaged, "manifest.json does not read: a time or a file's bytes cannot be") }
+        else { throw BackupError(.damaged, "manifest.json cannot be parsed: a time or a file's size is out of range") }
         let expected = store == .sqlite ? BackupFolder.sqliteFiles : BackupFolder.postgresFiles
         // Only names that this program gives are valid: a manifest cannot point anywhere else.
         guard files.map(\.name).sorted() == expected.sorted() else {
@@ -192,7 +192,7 @@ extension BackupManifest.Workspace {
 
 extension DecodingError {
     /// The missing or wrong member and its path; no values.
-    fileprivate var place: String {
+    fileprivate var mistake: String {
         func path(_ context: Context) -> String {
             context.codingPath.reduce("") { path, key in
                 key.intValue.map { "\(path)[\($0)]" } ?? (path.isEmpty ? key.stringValue : "\(path).\(key.stringValue)")
@@ -200,13 +200,13 @@ extension DecodingError {
         }
         switch self {
         case .keyNotFound(let key, let context):
-            let place = path(context)
-            return "\(key.stringValue) is missing" + (place.isEmpty ? "" : " in \(place)")
+            let parent = path(context)
+            return "\(key.stringValue) is missing" + (parent.isEmpty ? "" : " in \(parent)")
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            return "\(path(context)) is of another kind"
+            return "\(path(context)) is of another type"
         case .dataCorrupted(let context):
-            let place = path(context)
-            return place.isEmpty ? "it is no JSON, or cut short" : "\(place) is none"
+            let member = path(context)
+            return member.isEmpty ? "it is not JSON, or truncated" : "\(member) is invalid"
         @unknown default: return "it is of another shape"
         }
     }

@@ -39,7 +39,7 @@ struct BlobAudit {
     ) -> Finding? {
         let key = Key(workspace: workspace, digest: digest)
         guard var blob = blobs[key] else {
-            return Finding(.blob, workspace, "a part of blob \(digest) is there, and the blob is not")
+            return Finding(.blob, workspace, "a part of blob \(digest) exists, and the blob does not")
         }
         guard !blob.isJudged else { return nil }
         // Taken out while it changes: otherwise the hash state would be copied with each part.
@@ -70,7 +70,7 @@ struct BlobAudit {
             return Finding(.blob, workspace, "blob \(digest) has \(blob.hashed) bytes or more, not \(blob.bytes)")
         }
         if let hash, BlobDigest(sha256: hash) == digest { return nil }
-        return Finding(.blob, workspace, "the bytes of blob \(digest) are others: their SHA-256 is not its name")
+        return Finding(.blob, workspace, "the bytes of blob \(digest) were changed: their SHA-256 is not its name")
     }
 
     /// Returns findings for the blobs that are incomplete.

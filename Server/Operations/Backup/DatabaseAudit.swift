@@ -37,7 +37,7 @@ package final class DatabaseAudit {
             blobs.take(name, digest, start: start, bytes).map { findings.add($0) }
         case .blobScope(let name, let scope, let digest):
             if !blobs.contains(name, digest) {
-                findings.add(Finding(.blob, name, "scope \(scope) has blob \(digest), which is not there"))
+                findings.add(Finding(.blob, name, "scope \(scope) has blob \(digest), which does not exist"))
             }
         case .blobUsage(let name, let usage): change(name, "a count of blobs") { $0.take(usage) }
         case .finding(let finding): findings.add(finding)
@@ -146,7 +146,7 @@ struct AuditedWorkspace {
         }
         // The error is dropped as above.
         guard let stored = try? StoredClient(row: client, keptBytes: kept) else {
-            return (.client, "the kept outcomes of client \(client.id) do not read")
+            return (.client, "the kept outcomes of client \(client.id) cannot be parsed")
         }
         guard let last = stored.kept.last else { return nil }
         guard last.number <= client.settledThrough, stored.kept.allSatisfy({ $0.seq <= head.seq }) else {
@@ -174,7 +174,7 @@ struct AuditedWorkspace {
         guard value.seq <= head.seq else { return (.ledger, "\(name) is beyond the order's end, \(head.seq)") }
         // The error is dropped as above.
         guard (try? OverwrittenValue(stored: "", rule: value.rule, old: value.old, new: value.new)) != nil else {
-            return (.ledger, "\(name) does not read")
+            return (.ledger, "\(name) cannot be parsed")
         }
         return nil
     }

@@ -99,27 +99,27 @@ package struct CopyStory: Hashable, Sendable {
         if facts.isLost {
             return (
                 .lost,
-                "The device stands in what the database has lost: it goes back when it connects. Ask for a report from then."
+                "The device's position lies in what the database lost: it goes back when it connects. Ask for a report then."
             )
         }
         let differing = facts.scopes.map(\.differing.count).reduce(0, +)
         if differing > 0 {
             return (
                 .differs,
-                "The device has something else in \(differing) of its collections, and nothing was written there since: have it"
-                    + " compare its copy (SyncStore.compare()), which mends it, and keep both reports."
+                "The device differs in \(differing) of its collections, and nothing was written there since: have it compare"
+                    + " its copy (SyncStore.compare()), which repairs it, and keep both reports."
             )
         }
-        let place = facts.position.map { " It stood at #\($0) of #\(facts.head.seq)." } ?? ""
+        let position = facts.position.map { " It stood at #\($0) of #\(facts.head.seq)." } ?? ""
         let moved = facts.scopes.filter { if case .compared = $0.state { false } else { true } }.count
         guard moved == 0 else {
             return (
                 .changed,
                 "All that could be compared is the same; \(moved) of \(facts.scopes.count) scopes have changed since the"
-                    + " report.\(place)"
+                    + " report.\(position)"
             )
         }
-        return (.same, "The device has what the server has, in all of its \(facts.scopes.count) scopes.\(place)")
+        return (.same, "The device has what the server has, in all of its \(facts.scopes.count) scopes.\(position)")
     }
 
     private static func lines(of scope: Scope) -> [String] {
@@ -133,8 +133,8 @@ package struct CopyStory: Hashable, Sendable {
                     here == there
                     ? "the same, \(here.count) records"
                     : here.count == there.count
-                        ? "OTHERWISE, \(here.count) records on both sides"
-                        : "OTHERWISE, \(here.count) records, and \(there.count) at the server"
+                        ? "DIFFERENT, \(here.count) records on both sides"
+                        : "DIFFERENT, \(here.count) records, and \(there.count) at the server"
                 return "\(scope.scope) \(collection.name): \(words)"
             }
         }

@@ -87,7 +87,7 @@ package struct DeviceStory: Hashable, Sendable {
             if let time = facts.revokedBefore {
                 return stuck(
                     .revoked,
-                    "its tokens from before \(Instant(time)) count no more: \(device.user) has to sign in again")
+                    "its tokens from before \(Instant(time)) are revoked: \(device.user) must sign in again")
             }
             if let minimum = facts.appMinimum {
                 return stuck(
@@ -100,7 +100,7 @@ package struct DeviceStory: Hashable, Sendable {
         if connection.isSlow {
             return stuck(
                 .slow,
-                "it does not take what it is sent: \(connection.pending) bytes are on their way and not acknowledged")
+                "it does not read what it is sent: \(connection.pending) bytes are sent and not acknowledged")
         }
         if connection.position < facts.head.seq {
             return stuck(
@@ -165,7 +165,7 @@ package struct DeviceStory: Hashable, Sendable {
         }
         if let doubt = WhyFacts.silence(facts.silent, of: facts.others) { lines.append(doubt) }
         if let unsent = facts.unsent { lines.append("writes that it still had to send when it came last: \(unsent)") }
-        if let time = facts.revokedBefore { lines.append("tokens count from \(Instant(time)) on") }
+        if let time = facts.revokedBefore { lines.append("tokens are valid from \(Instant(time)) on") }
         return WhyStory.Section(heading: "DEVICE", lines: lines)
     }
 
@@ -180,8 +180,8 @@ package struct DeviceStory: Hashable, Sendable {
 
     /// Returns the line for a device that compared its copy and reported differences.
     private static func difference(_ records: Int64, of user: UserID?) -> String {
-        "the device\(user.map { " of \($0)" } ?? "") said that \(records) of its records were otherwise than here, and"
-            + " fetches them anew"
+        "the device\(user.map { " of \($0)" } ?? "") said that \(records) of its records differed from the server's,"
+            + " and fetches them anew"
     }
 
     private static func refusalSection(_ facts: Facts) -> WhyStory.Section {

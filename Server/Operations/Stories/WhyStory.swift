@@ -197,7 +197,7 @@ private struct WhyReading {
                 line, .behind,
                 "is connected and behind: it was sent everything up to #\(line.position ?? 0),"
                     + " and the record's last change is #\(record.seq)"
-                    + (line.isSlow ? "; it does not take what it is sent" : ""))
+                    + (line.isSlow ? "; it does not read what it is sent" : ""))
         }
         if let line = devices.first(where: { $0.state == .delivered }) {
             let what = line.stuck == nil ? "was sent" : "has"
@@ -269,7 +269,7 @@ private struct WhyReading {
     /// Returns the author of the deletion, if it is kept.
     private func deleter(of record: StoredRecord) -> String {
         let step = facts.history?.steps.first { $0.seq == record.seq && $0.kind == .deleted }
-        return step?.author.map { " by \($0)" } ?? " (by whom is not kept any more)"
+        return step?.author.map { " by \($0)" } ?? " (by whom is no longer known)"
     }
 
     var sections: [WhyStory.Section] {
@@ -287,7 +287,7 @@ private struct WhyReading {
         if let history = facts.history {
             lines.append("its writes are known from #\(history.knownFrom) on: \(history.steps.count) of them")
         }
-        lines.append("the workspace stands at #\(facts.head.seq), and has forgotten deletions up to #\(facts.horizon)")
+        lines.append("the workspace is at #\(facts.head.seq), and has forgotten deletions up to #\(facts.horizon)")
         return WhyStory.Section(heading: "RECORD", lines: lines)
     }
 
@@ -307,12 +307,12 @@ private struct WhyReading {
             if let app = line.device.app { words.append(app) }
             let what = line.isConnected && line.stuck == nil ? "sent" : "has everything"
             if let position = line.position { words.append("\(what) up to #\(position)") }
-            if line.isSlow { words.append("does not take what it is sent") }
+            if line.isSlow { words.append("does not read what it is sent") }
             if let count = line.stuck {
                 words.append("could not take in what it was sent on \(count) connections in a row")
             }
             if line.state == .revoked { words.append("last seen \(Instant(line.device.lastSeen))") }
-            if let time = facts.revoked[line.device.id] { words.append("tokens count from \(Instant(time)) on") }
+            if let time = facts.revoked[line.device.id] { words.append("tokens are valid from \(Instant(time)) on") }
             if !line.isConnected, let closing = line.closing { words.append("ended with \(closing.words)") }
             return words.joined(separator: ", ")
         }
@@ -326,7 +326,7 @@ private struct WhyReading {
             refusal.records.isEmpty || refusal.records.contains { $0.id == facts.id }
         }
         let lines = own.map { refusal in
-            let subject = refusal.records.isEmpty ? " (of which record is not kept)" : ""
+            let subject = refusal.records.isEmpty ? " (of which record is no longer known)" : ""
             let owed = refusal.isOwed ? ", which the device has not confirmed" : ""
             return "\(Instant(refusal.time)) device \(refusal.client), transaction \(refusal.number):"
                 + " \(refusal.rejection.code.rawValue), \(refusal.rejection.message)\(subject)\(owed)"

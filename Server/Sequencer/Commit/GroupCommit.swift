@@ -207,7 +207,7 @@ package final class GroupCommit: Service {
         case .recovers: environment.logger.notice("The store takes commits again")
         case .fails(let error, let unnoted):
             environment.logger.error(
-                "The store does not take a commit; it is tried again",
+                "A commit failed; it is tried again",
                 metadata: [
                     "workspace": "\(workspace.map { "\($0)" } ?? "")", "error": "\(error)",
                     "unnoted": "\(unnoted)",
@@ -368,12 +368,12 @@ extension GroupCommit {
             switch remedy {
             case .halve, .singleOut, .repeatOnce:
                 environment.logger.warning(
-                    "The store refused a batch: looking for what is wrong in it", metadata: metadata)
+                    "The store refused a batch: searching for the transaction at fault", metadata: metadata)
             case .refuse:
-                environment.logger.error("Refusing a transaction that the store cannot take", metadata: metadata)
+                environment.logger.error("Refusing a transaction that the store cannot write", metadata: metadata)
             case .giveUp:
                 environment.logger.critical(
-                    "The store cannot even take the refusal of a transaction", metadata: metadata)
+                    "The store cannot even write the refusal of a transaction", metadata: metadata)
             }
         }
     }

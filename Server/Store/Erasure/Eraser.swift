@@ -331,6 +331,6 @@ extension Store {
             }
             if case .written = try await commit(planned, in: workspace) { return batch }
         }
-        throw StoreError(.unavailable, "the workspace was written all the time")
+        throw StoreError(.unavailable, "other commits to the workspace always came first; try again")
     }
 }

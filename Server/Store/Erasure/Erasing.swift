@@ -222,5 +222,5 @@ extension StoreError {
 
     /// A batch would have written a living record in an erased scope.
     package static let erasedScope = StoreError(
-        .data, "the scope of a record is erased: nothing can be written in it any more")
+        .data, "the scope of a record is erased: it accepts no more writes")
 }

@@ -129,12 +129,12 @@ package struct PlanLine: Sendable, Equatable {
             stops = isShared ? "a table for 0.2 s at most, then it gives way and tries again" : "writes, for a moment"
         case .step(.index(let name, _)):
             does = "makes the index \(name)"
-            stops = isShared ? "nobody; waits for transactions that are under way" : "writes, until it is made"
+            stops = isShared ? "nobody; waits for running transactions" : "writes, until it is made"
         case .step(.backfill(let backfill)):
             does = "fills in rows of \(backfill.table), some hundred at a time"
             stops = isShared ? "the workspaces of those rows, for moments" : "writes, for moments"
         case .contract(let statements):
-            does = "takes away what older nodes used, \(statements.count) statement\(statements.count == 1 ? "" : "s")"
+            does = "removes what older nodes used, \(statements.count) statement\(statements.count == 1 ? "" : "s")"
             stops = "nodes of generations before \(step.generation), for good"
         }
         let least = if case .contract = step.work { step.generation } else { oldest }
