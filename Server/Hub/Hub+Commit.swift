@@ -14,7 +14,7 @@ extension Hub {
         guard let state = workspaces[workspace] else { return }
         for id in state.byClient.values.sorted() {
             update(id, into: &effects) { session, _, effects in
-                session.close(.unavailable, "the server stopped following the idle workspace; connect again", into: &effects)
+                session.close(.unavailable, "the idle workspace was unloaded; connect again", into: &effects)
             }
         }
         ringBytes -= state.ring.bytes
