@@ -72,7 +72,7 @@ package struct SchemaPlan: Sendable {
     package func check(_ call: SchemaCall) throws(SchemaRefusal) {
         guard comparison.costsOldApps, !call.isAccepted else { return }
         throw SchemaRefusal(
-            .narrows, "this removes something from apps in use, as listed below; if that is intended, accept it\n\n\(text)")
+            .narrows, "this removes something from apps in use, see below; if that is intended, accept it\n\n\(text)")
     }
 
     /// The fields that the changes affect.

@@ -87,8 +87,8 @@ extension Session {
         close(.unavailable, "the store is not available; try again", into: &effects)
     }
 
-    /// Closes the connection to an erased workspace. The welcome tells the client to delete all that it holds, which
-    /// every version of clients does; then the client is told to stop.
+    /// Closes the connection to an erased workspace. The welcome makes the client delete all that it holds, which every
+    /// version of clients does; the close code makes it stop.
     mutating func closeErased(now: Milliseconds, into effects: inout [SessionEffect]) {
         isLoading = false
         if phase == .loading, let hello, let identity {

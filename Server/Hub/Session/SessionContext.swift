@@ -7,7 +7,7 @@ package import TidemarkWire
 package struct Identity: Hashable, Sendable {
     package var principal: Principal
     package var workspace: WorkspaceID
-    /// The token's own end, as clients are told.
+    /// The token's own end, as the server reports it to clients.
     package var expires: Milliseconds
     /// The time at which the token is no longer accepted: what was open under it ends then. Never before `expires`.
     package var acceptedUntil: Milliseconds
@@ -112,7 +112,7 @@ package struct SessionTiming: Hashable, Sendable {
     package var crowdedMin: Int64 = 60_000
     /// The time between the server's pings.
     package var heartbeat: Int64 = 25_000
-    /// The time that a client is told to wait when the store is unavailable.
+    /// The time after which a client may retry when the store is unavailable.
     package var retry: Int64 = 1_000
     /// The time over which a drain spreads the reconnects.
     package var drainSpread: Int64 = 30_000

@@ -36,7 +36,7 @@ package enum SessionEffect: Sendable {
     case tell(WorkspaceID, NodeMessage)
 }
 
-/// What a connection needs to start, or to start over after it fell behind.
+/// A request for the state from which a connection starts, or starts over after it fell behind.
 package struct LoadRequest: Hashable, Sendable {
     package var workspace: WorkspaceID
     package var user: UserID
