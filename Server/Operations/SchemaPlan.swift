@@ -17,7 +17,7 @@ package struct SchemaPlan: Sendable {
     package var isCountedThrough = true
     package var apps: [AppCount] = []
 
-    /// The maximum of apps in one report.
+    /// The maximum number of apps in one report.
     package static let appsMax = 100
     /// Devices that were not seen for longer are ignored, in milliseconds: 90 days.
     package static let unseenMax: Int64 = 90 * 86_400_000

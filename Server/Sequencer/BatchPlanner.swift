@@ -163,12 +163,12 @@ package struct Plan: Sendable {
 /// whole bodies that are parsed, created or encoded. A membership that changes costs ``membershipWork``. The count is
 /// the same on every machine.
 package struct PlanLimits: Hashable, Sendable {
-    /// The maximum of outcome bytes kept for a client until it acknowledges them; beyond it, its pushes are
+    /// The maximum number of outcome bytes kept for a client until it acknowledges them; beyond it, its pushes are
     /// `overloaded`.
     package var outcomeBytesMax = 512 * 1024
-    /// The maximum of work in one batch; the excess begins the next one. Some tens of milliseconds.
+    /// The maximum work in one batch; the excess begins the next one. Some tens of milliseconds.
     package var batchWorkMax = 4 * 1_048_576
-    /// The maximum of work in one transaction, which cannot be divided; beyond it the transaction is refused as
+    /// The maximum work in one transaction, which cannot be divided; beyond it the transaction is refused as
     /// `too_large`.
     package var transactionWorkMax = 64 * 1_048_576
     /// The work of a mutation beside what it reads and writes.

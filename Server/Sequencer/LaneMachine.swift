@@ -82,7 +82,7 @@ package struct LaneMachine<Ticket: Sendable>: Sendable {
         self.memory = memory
     }
 
-    /// The maximum of attempts for a piece while the store is unavailable.
+    /// The maximum number of attempts for a piece while the store is unavailable.
     var attemptsMax: Int { limits.attemptsMax }
 
     /// True when nothing is in flight or undelivered.

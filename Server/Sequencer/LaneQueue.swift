@@ -122,29 +122,29 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
 
 /// Bounds of one workspace's queue and of the batches taken from it.
 package struct LaneLimits: Hashable, Sendable {
-    /// The maximum of transactions in one batch.
+    /// The maximum number of transactions in one batch.
     package var batchTransactionsMax = 500
-    /// The maximum of wire bytes in one batch.
+    /// The maximum number of wire bytes in one batch.
     package var batchBytesMax = 1_048_576
-    /// The maximum of mutations in one batch: each may read a record whose size is unknown before.
+    /// The maximum number of mutations in one batch: each may read a record whose size is unknown before.
     package var batchMutationsMax = 1_000
-    /// The maximum of clients in one batch.
+    /// The maximum number of clients in one batch.
     package var batchClientsMax = 256
     /// The number of waiting transactions at which the next batch is taken while one is still being committed.
     package var aheadTransactionsMin = 48
-    /// The maximum of transactions in the queue; more are refused as `overloaded`.
+    /// The maximum number of transactions in the queue; more are refused as `overloaded`.
     package var queueTransactionsMax = 50_000
-    /// The maximum of wire bytes in the queue.
+    /// The maximum number of wire bytes in the queue.
     package var queueBytesMax = 64 * 1_048_576
-    /// The maximum of transactions in one submission, so that a busy client shares each batch with the others.
+    /// The maximum number of transactions in one submission, so that a busy client shares each batch with the others.
     package var submissionTransactionsMax = 50
-    /// The maximum of mutations in one submission, unless a single transaction has more.
+    /// The maximum number of mutations in one submission, unless a single transaction has more.
     package var submissionMutationsMax = 250
     /// The bounds of planning one batch.
     package var plan = PlanLimits()
-    /// The maximum of workspaces with a queue; beyond it half of the idle lanes are closed.
+    /// The maximum number of workspaces with a queue; beyond it half of the idle lanes are closed.
     package var lanesMax = 1_024
-    /// The maximum of attempts to commit a batch while the store is unavailable; then its submissions fail as
+    /// The maximum number of attempts to commit a batch while the store is unavailable; then its submissions fail as
     /// `unavailable`.
     package var attemptsMax = 12
 

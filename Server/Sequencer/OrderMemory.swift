@@ -100,6 +100,6 @@ package struct OrderMemory: Sendable {
     }
 
     private static let distrustedBatches = 8
-    /// The maximum of clients, and of grants, of one workspace; beyond it all are read again.
+    /// The maximum number of clients, and of grants, of one workspace; beyond it all are read again.
     private static let entriesMax = 16_384
 }

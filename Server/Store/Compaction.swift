@@ -69,7 +69,7 @@ package struct CompactionOrder: Hashable, Sendable {
     package var time: Milliseconds
     /// Ledger entries from before this time are deleted, wherever the horizon is.
     package var ledgerTime: Milliseconds
-    /// The maximum of rows of each kind in one step, at least 1.
+    /// The maximum number of rows of each kind in one step, at least 1.
     package var limit: Int
     /// The stored names of the collections whose records open scopes. What belongs to a scope is deleted before its
     /// record's tombstone: afterwards the id is free, and a new record with it would open the scope with what is left.

@@ -47,13 +47,13 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Bounds on what the store keeps and returns.
 package struct StoreLimits: Hashable, Sendable {
-    /// The maximum of registered clients of one user.
+    /// The maximum number of registered clients of one user.
     package var clientsPerUserMax = 1_000
-    /// The maximum of clients in one list of a user's clients.
+    /// The maximum number of clients in one list of a user's clients.
     package var clientsListedMax = 1_000
-    /// The maximum of epochs in one list.
+    /// The maximum number of epochs in one list.
     package var lineageListedMax = 1_000
-    /// The maximum of rows in one page.
+    /// The maximum number of rows in one page.
     package var pageRowsMax = 200
     /// The body bytes of one window or page after which it is cut; the first row is always included.
     package var readBytesMax = 512 * 1024
@@ -61,17 +61,17 @@ package struct StoreLimits: Hashable, Sendable {
     package var followLifetime: Int64 = 60_000
     /// The count of numbers behind the head whose batches keep their bodies.
     package var tailSpan: Int64 = 65_536
-    /// The maximum of milliseconds that the bodies of batches are kept for operators, as the log of writes and their
-    /// authors; never beyond `tailSpan`. With 0 bodies are kept for other nodes only.
+    /// The maximum number of milliseconds that the bodies of batches are kept for operators, as the log of writes and
+    /// their authors; never beyond `tailSpan`. With 0 bodies are kept for other nodes only.
     package var logLifetime: Int64 = 0
     /// The milliseconds that an overwritten value is kept.
     package var ledgerLifetime: Int64 = 30 * 86_400_000
-    /// The maximum of overwritten values that are kept of one record, newest first.
+    /// The maximum number of overwritten values that are kept of one record, newest first.
     package var ledgerEntriesMax = 100
-    /// The maximum of their bytes, old and new values together. The newest write always stays, and entries of one write
-    /// stay together.
+    /// The maximum number of their bytes, old and new values together. The newest write always stays, and entries of
+    /// one write stay together.
     package var ledgerBytesMax = 1_048_576
-    /// The maximum of blob bytes in one workspace: 10 GiB.
+    /// The maximum number of blob bytes in one workspace: 10 GiB.
     package var blobBytesPerWorkspaceMax: Int64 = 10 << 30
 
     package init() {}

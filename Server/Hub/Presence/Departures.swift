@@ -15,7 +15,7 @@ struct Departures: Sendable {
     private var order = Deque<Departure>()
     private var entries = 0
 
-    /// - Parameter entriesMax: the maximum of pairs of user and scope that are kept.
+    /// - Parameter entriesMax: the maximum number of pairs of user and scope that are kept.
     init(entriesMax: Int) { self.entriesMax = entriesMax }
 
     /// The times at which users left the scope's connections.

@@ -5,7 +5,7 @@ package import TidemarkWire
 /// The answer to a `compare` while it is built. Pages are read one after the other; each becomes a part of the answer,
 /// in the state in which it was read.
 package struct Comparison: Sendable {
-    /// The maximum of pages that are read for one answer.
+    /// The maximum number of pages that are read for one answer.
     private static let partsMax = 10
 
     package let request: CompareRequest

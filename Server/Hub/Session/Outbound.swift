@@ -93,7 +93,7 @@ struct SendWindow: Sendable {
 struct HeldAnswer: Sendable {
     /// The request, with the scope and grant that it named.
     struct Request: Sendable {
-        /// The message type of the request: `page` or `history`.
+        /// The message type of the request: `page`, `history` or `compare`.
         var kind: String
         var id: Int64
         var scope: ScopeID

@@ -7,8 +7,8 @@ import TidemarkWire
 /// Before the welcome only `bye` may follow `hello`, so that nothing has to wait. An open connection continues under
 /// its present token.
 extension Session {
-    /// The maximum of tokens of one open connection that wait for their check; a client sends a token when it has a
-    /// fresh one.
+    /// The maximum number of tokens of one open connection that wait for their check; a client sends a token when it
+    /// has a fresh one.
     private static let renewalsMax = 4
     /// The maximum size of a token; no issuer's tokens are longer.
     private static let tokenBytesMax = 8 * 1_024

@@ -6,7 +6,7 @@ package import TidemarkStore
 package struct BackupManifest: Codable, Hashable, Sendable {
     /// The format that this version writes and reads.
     package static let currentFormat = 1
-    /// The maximum of bytes in a manifest; ten thousand workspaces take less than four megabytes.
+    /// The maximum number of bytes in a manifest; ten thousand workspaces take less than four megabytes.
     package static let bytesMax = 256 << 20
 
     /// The maximum of counts and bytes: no true value comes near it, and sums of a few do not overflow.

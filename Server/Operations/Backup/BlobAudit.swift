@@ -4,7 +4,7 @@ import TidemarkStore
 
 /// Hashes blobs from their parts: each part as it arrives if it is in order, as it nearly always is.
 struct BlobAudit {
-    /// The maximum of bytes kept in parts that arrived before their predecessor.
+    /// The maximum number of bytes kept in parts that arrived before their predecessor.
     static let aheadBytesMax = 64 << 20
 
     private struct Key: Hashable {

@@ -30,7 +30,7 @@ package struct SignIn: Hashable, Sendable {
         self.used = used ?? began
     }
 
-    /// The maximum of signed-in devices of one user; one more ends the sign-in that was used longest ago.
+    /// The maximum number of signed-in devices of one user; one more ends the sign-in that was used longest ago.
     package static let perUserMax = 100
 
     /// The result of using a token.

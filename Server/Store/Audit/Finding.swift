@@ -46,7 +46,7 @@ package struct Finding: Hashable, Sendable, CustomStringConvertible {
 
 /// Findings in the order in which they were added: the first of each kind, and the count of all.
 package struct Findings: Hashable, Sendable {
-    /// The maximum of findings of one kind that are kept.
+    /// The maximum number of findings of one kind that are kept.
     package static let keptPerKindMax = 20
     /// The first findings of each kind.
     package private(set) var kept: [Finding] = []

@@ -1,7 +1,7 @@
 /// The set of numbers that have been seen, as ranges without gaps. It holds the batches of a workspace in any order,
 /// and needs little memory as long as they come nearly in order.
 package struct NumberRanges: Hashable, Sendable {
-    /// The maximum of ranges that are kept: some 16 MB. An order with so many gaps is damaged.
+    /// The maximum number of ranges that are kept: some 16 MB. An order with so many gaps is damaged.
     package static let rangesMax = 1_000_000
     /// Rising; no two of them are adjacent.
     package private(set) var ranges: [ClosedRange<Int64>] = []

@@ -39,8 +39,8 @@ package protocol BlobCompacting: Sendable {
 
 /// A blob whose stage has lasted long enough to end.
 package struct DueBlob: Hashable, Sendable {
-    /// The maximum of pairs of blob and scope in one look. A blob in that many scopes is not looked for and is treated
-    /// as named.
+    /// The maximum number of pairs of blob and scope in one look. A blob in that many scopes is not looked for and is
+    /// treated as named.
     package static let pairsMax = 2_000
 
     package var digest: BlobDigest

@@ -18,7 +18,7 @@ package struct BlobCompaction: Sendable {
     private let spans: BlobSpans
     private let records: any Compacting
     private let blobs: any BlobCompacting
-    /// The maximum of rows in one stretch of a scope, and of blobs in one step that moves them.
+    /// The maximum number of rows in one stretch of a scope, and of blobs in one step that moves them.
     private let limit: Int
     private var work: [Work] = [.look]
 

@@ -51,7 +51,7 @@ package enum BlobStage: Hashable, Sendable {
     private static func bounded(_ time: Milliseconds) -> Int64 { min(max(time, 1), timeMax) }
 }
 
-/// The minimum of milliseconds that a blob stays in each stage.
+/// The minimum number of milliseconds that a blob stays in each stage.
 package struct BlobSpans: Hashable, Sendable {
     /// The time before a blob is checked for being named, and before an unnamed one is withdrawn.
     package var kept: Int64

@@ -6,13 +6,13 @@ package import TidemarkModel
 package struct Eraser: Sendable {
     /// The sizes of the steps and the number of attempts.
     package struct Limits: Hashable, Sendable {
-        /// The maximum of records, and of batches, in one step.
+        /// The maximum number of records, and of batches, in one step.
         package var stepRows = 500
-        /// The maximum of memberships that end in one batch.
+        /// The maximum number of memberships that end in one batch.
         package var endsPerBatch = 500
-        /// The maximum of memberships that one step examines.
+        /// The maximum number of memberships that one step examines.
         package var membersPerStep = 5_000
-        /// The maximum of attempts for a step that fails because the store is busy.
+        /// The maximum number of attempts for a step that fails because the store is busy.
         package var triesMax = 20
 
         package init() {}

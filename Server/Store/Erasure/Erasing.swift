@@ -22,7 +22,7 @@ package protocol Erasing: Sendable {
     ///
     /// - Parameters:
     ///   - position: the last position of the step before; `nil` at first.
-    ///   - limit: the maximum of the workspace's memberships to examine.
+    ///   - limit: the maximum number of the workspace's memberships to examine.
     func members(
         of scope: ScopeID, in workspace: WorkspaceID, after position: Seat?, limit: Int
     ) async throws(StoreError) -> MemberPage
@@ -70,7 +70,7 @@ package protocol Erasing: Sendable {
     ///
     /// - Parameters:
     ///   - position: the last position of the step before; `nil` at first.
-    ///   - limit: the maximum of records to return.
+    ///   - limit: the maximum number of records to return.
     func records(
         by user: UserID, in workspace: WorkspaceID, after position: ErasurePlace?, limit: Int
     ) async throws(StoreError) -> AuthoredPage

@@ -52,8 +52,8 @@ package struct Generation: Sendable {
         /// The position before the first row.
         package let start: String
         /// Selects rows after a position, in the order of an index. The first parameter is that position, the second
-        /// the maximum of rows. Columns: workspace, key (both text), the position of this row (text), and whether the
-        /// row needs filling in.
+        /// the maximum number of rows. Columns: workspace, key (both text), the position of this row (text), and
+        /// whether the row needs filling in.
         package let page: String
         /// Fills in rows of the workspace in the first parameter. On PostgreSQL the second parameter is an array of
         /// keys, on SQLite one key.

@@ -49,11 +49,11 @@ package struct OperatorAct: Hashable, Sendable {
         self.reason = reason.excerpt(bytes: Self.textBytesMax)
     }
 
-    /// The maximum of bytes of `who`.
+    /// The maximum number of bytes of `who`.
     package static let nameBytesMax = 128
-    /// The maximum of bytes of each of argument, reason and outcome.
+    /// The maximum number of bytes of each of argument, reason and outcome.
     package static let textBytesMax = 512
-    /// The maximum of acts that are kept; older ones are deleted.
+    /// The maximum number of acts that are kept; older ones are deleted.
     package static let keptMax: Int64 = 100_000
     /// The outcome of a successful act.
     package static let done = "done"

@@ -67,7 +67,7 @@ package struct AppRequirement: Hashable, Sendable, CustomStringConvertible {
 
     /// The requirement that every app meets.
     package static let none = AppRequirement([])
-    /// The maximum of apps that can be named.
+    /// The maximum number of apps that can be named.
     package static let minimumsMax = 32
     private static let textBytesMax = 4_096
 

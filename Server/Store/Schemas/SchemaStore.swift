@@ -11,9 +11,9 @@ package struct SchemaRevision: Hashable, Sendable {
     /// The operator and the reason, for people.
     package var note: String
 
-    /// The maximum of bytes of a document.
+    /// The maximum number of bytes of a document.
     package static let documentBytesMax = 1_048_576
-    /// The maximum of bytes of a note.
+    /// The maximum number of bytes of a note.
     package static let noteBytesMax = 1_024
 
     package init(
