@@ -33,8 +33,8 @@ extension Hub {
     }
 
     /// Handles a message of another hub; ignored if the workspace is not followed.
-    mutating func heard(_ word: NodeMessage, in workspace: WorkspaceID, into effects: inout [SessionEffect]) {
-        switch word {
+    mutating func heard(_ message: NodeMessage, in workspace: WorkspaceID, into effects: inout [SessionEffect]) {
+        switch message {
         case .ephemeral(let scope, let frame): give(frame, in: scope, of: workspace, into: &effects)
         case .ask(let scope): asked(scope, in: workspace, into: &effects)
         case .present(let scope, let report): workspaces[workspace]?.attendance.heard(report, of: scope, now: clock)

@@ -152,7 +152,7 @@ extension StoreLimits {
         return overflows ? .max : sum
     }
 
-    /// Whether a batch is stored with its body.
+    /// Returns whether a batch is stored with its body.
     package func keepsBody(isHeard: Bool) -> Bool { isHeard || logLifetime > 0 }
 
     /// Returns the number up to which bodies are no longer kept: of batches that end at or before it.

@@ -71,8 +71,8 @@ package protocol Store: Sendable {
         scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page
 
-    /// Returns the values of a record of that scope that writes with a number below `before` overwrote unseen, newest
-    /// first. Values older than `ledgerLifetime` before the head are not returned.
+    /// Returns the values of a record of that scope that were overwritten unseen by writes with a number below `before`,
+    /// newest first. Values older than `ledgerLifetime` before the head are not returned.
     func history(
         of key: RecordKey, scope: ScopeID, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> LedgerPage

@@ -24,7 +24,7 @@ package struct CursorSeal: Sendable {
     private let previousKeys: [SymmetricKey]
     private static let macCount = 8
 
-    /// The versions; each has a number of 8-byte words.
+    /// The versions of the format; each contains `wordCount` words of 8 bytes.
     private enum Version: UInt8 {
         case end = 1
         case middle = 2

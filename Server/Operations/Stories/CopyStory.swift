@@ -1,7 +1,7 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// Whether a device has the right data, by its own report: one line for each scope, and one sentence at the end. Pure.
+/// The comparison of a device with the server, by its own report: one line for each scope, and one sentence at the end. Pure.
 package struct CopyStory: Hashable, Sendable {
     /// The possible answers; the first one that applies, in this order, is given.
     package enum Answer: String, Sendable, CaseIterable {

@@ -6,7 +6,7 @@ import TidemarkStore
 /// the task. Callable on any thread. Its lock is for this workspace alone, and nothing is planned, encoded or called
 /// under it.
 final class Lane: Sendable {
-    /// The answer's callback. It has a type of its own, since a bare function would be wrapped anew each time the queue
+    /// The callback for the answer. It has a type of its own, since a bare function would be wrapped anew each time the queue
     /// passes it on.
     struct Ticket: Sendable {
         let answer: GroupCommit.Completion

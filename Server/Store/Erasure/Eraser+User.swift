@@ -195,7 +195,7 @@ extension Eraser {
 }
 
 extension StoredRecord {
-    /// The elements of the record's lists of members; none of a body that cannot be parsed.
+    /// Returns the elements of the record's lists of members; none for a body that cannot be parsed.
     fileprivate func members(_ fields: [String]) -> [FieldValue] {
         guard let all = try? JSONReader.read(body, { try $0.fields() }) else { return [] }
         return fields.flatMap { name -> [FieldValue] in

@@ -47,7 +47,7 @@ package struct MemoryTables: Sendable {
         try workspaces[workspace, default: WorkspaceTables()].write(batch, by: writer, limits: limits)
     }
 
-    /// Every record and tombstone of a workspace, in the order of their creation.
+    /// Returns every record and tombstone of a workspace, in the order of their creation.
     package func records(in workspace: WorkspaceID) -> [StoredRecord] {
         (workspaces[workspace]?.records.values).map { $0.sorted { $0.born < $1.born } } ?? []
     }
