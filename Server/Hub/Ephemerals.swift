@@ -1,20 +1,20 @@
 package import TidemarkModel
 package import TidemarkWire
 
-/// What became of ephemeral messages on one hub, since it began.
+/// The counts of ephemeral messages on one hub, since its start.
 package struct EphemeralCounts: Hashable, Sendable {
-    /// Taken from a client, and passed on.
+    /// Accepted from a client, and passed on.
     package var accepted: Int64 = 0
-    /// Over a bound, or for a scope that its sender does not hold.
+    /// Refused: over a bound, or for a scope that the sender does not hold.
     package var refused: Int64 = 0
     /// Sent to a client.
     package var delivered: Int64 = 0
-    /// Not sent to a client that holds the scope: it is behind, or its socket is full.
+    /// Not sent to a client that holds the scope: the client is behind, or its socket is full.
     package var undelivered: Int64 = 0
 }
 
 extension Hub {
-    /// Passes on what a client said: to the sessions here, and to the other hubs.
+    /// Passes a client's messages on: to the sessions here, and to the other hubs.
     mutating func spread(from id: SessionID, into effects: inout [SessionEffect]) {
         guard let outgoing = withSession(id, { $0.takeOutgoing() }), !outgoing.isEmpty,
             let workspace = sessions[id]?.identity?.workspace
@@ -32,9 +32,9 @@ extension Hub {
         }
     }
 
-    /// Another hub has something for the workspace; ignored where the workspace is not followed.
-    mutating func heard(_ word: NodeMessage, in workspace: WorkspaceID, into effects: inout [SessionEffect]) {
-        switch word {
+    /// Handles a message of another hub; ignored if the workspace is not followed.
+    mutating func heard(_ message: NodeMessage, in workspace: WorkspaceID, into effects: inout [SessionEffect]) {
+        switch message {
         case .ephemeral(let scope, let frame): give(frame, in: scope, of: workspace, into: &effects)
         case .ask(let scope): asked(scope, in: workspace, into: &effects)
         case .present(let scope, let report): workspaces[workspace]?.attendance.heard(report, of: scope, now: clock)
@@ -57,20 +57,21 @@ extension Hub {
 }
 
 extension Session {
-    /// What a client said since the last look.
+    /// A client's messages since the last call.
     package struct OutgoingEphemerals: Hashable, Sendable {
-        /// With the sender's name.
+        /// The messages, with the sender's name.
         package var messages: [Ephemeral] = []
-        /// Those that were over a bound, or for a scope that the user does not hold.
+        /// The number of messages over a bound, or for a scope that the user does not hold.
         package var dropped = 0
 
-        /// Neither said nor dropped anything.
+        /// True when the client neither sent nor lost anything.
         package var isEmpty: Bool { messages.isEmpty && dropped == 0 }
     }
 
-    /// `eph`: bounds and access; what does not pass is dropped and nothing is answered.
+    /// Handles `eph` by bounds and access; a message that fails them is dropped without an answer.
     ///
-    /// Only a live session knows its grants as of the process's tail: one that catches up may hold a grant that has ended.
+    /// Only a live session knows its grants as of the process's tail: a session that catches up may hold a grant that
+    /// has ended.
     mutating func say(_ message: Ephemeral, now: Milliseconds) {
         guard let user = identity?.principal.user, ephemeralBucket.take(1, now: now) == nil, isLive, !isDraining,
             grants[message.scope] != nil, context.limits.ephemeral.allow(message)
@@ -80,15 +81,15 @@ extension Session {
         outgoing.messages.append(message)
     }
 
-    /// Hands over what the client said.
+    /// Returns the client's messages and forgets them.
     package mutating func takeOutgoing() -> OutgoingEphemerals {
         guard !outgoing.isEmpty else { return outgoing }
         defer { outgoing = OutgoingEphemerals() }
         return outgoing
     }
 
-    /// Something was said in a scope. False when this client does not get it: it did not ask for such messages, does not
-    /// hold the scope, or is behind; these messages wait for nobody and are not counted by the window.
+    /// Delivers a message of a scope. Returns false when the client does not get it: it did not ask for such messages,
+    /// does not hold the scope, or is behind. These messages are never queued, and the window does not count them.
     package mutating func hear(_ frame: Frame, in scope: ScopeID, into effects: inout [SessionEffect]) -> Bool {
         guard takesEphemerals, isLive, !outbound.isFull(context.limits), grants[scope] != nil,
             window.hasRoom(for: frame.bytes.count, limits: context.limits)

@@ -3,27 +3,27 @@ import TidemarkStore
 import TidemarkWire
 
 extension Hub {
-    /// The process follows a workspace from here on.
+    /// Begins to follow a workspace.
     mutating func follow(_ workspace: WorkspaceID, from head: Head) {
         guard workspaces[workspace] == nil else { return }
         workspaces[workspace] = WorkspaceState(ring: Ring(tail: head), attendance: Attendance(limits: limits))
     }
 
-    /// The process follows a workspace no more, since nobody was connected for long; who just came must come again.
+    /// Ends following a workspace without connections for long. Clients that connected just now must connect again.
     mutating func unfollow(_ workspace: WorkspaceID, into effects: inout [SessionEffect]) {
         guard let state = workspaces[workspace] else { return }
         for id in state.byClient.values.sorted() {
             update(id, into: &effects) { session, _, effects in
-                session.close(.unavailable, "the workspace was put to rest; connect again", into: &effects)
+                session.close(.unavailable, "the idle workspace was unloaded; connect again", into: &effects)
             }
         }
         ringBytes -= state.ring.bytes
         workspaces[workspace] = nil
     }
 
-    /// The next batch of the order; it must begin right after the tail.
+    /// Delivers the next batch of the order, which must begin right after the tail.
     ///
-    /// Touches only the sessions that see something of it, and those that are behind.
+    /// Only the sessions that see something of it are touched, and those that are behind.
     mutating func committed(
         _ batch: DeliveryBatch, in workspace: WorkspaceID, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
@@ -50,7 +50,7 @@ extension Hub {
         catchUp(workspace, now: now, into: &effects)
     }
 
-    /// Batches were missed, because their bodies were not kept: everyone catches up from the store.
+    /// Handles missed batches, whose bodies were not kept: all sessions catch up from the store.
     mutating func missed(
         upTo head: Head, in workspace: WorkspaceID, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
@@ -69,8 +69,8 @@ extension Hub {
         catchUp(workspace, now: now, into: &effects)
     }
 
-    /// The stored order is not the one that was delivered: nothing of it may be told any more, and whoever is connected, or
-    /// about to be, must come again and show where it stands.
+    /// Handles an order that is not the one that was delivered. No more of it may be sent, and clients that are
+    /// connected, or about to be, must connect again and show their position.
     mutating func rewound(
         to head: Head, in workspace: WorkspaceID, into effects: inout [SessionEffect]
     ) {
@@ -85,24 +85,25 @@ extension Hub {
         }
     }
 
-    /// Sessions with the groups that each sees; those without a group have a settlement or a membership in the batch.
+    /// Returns the affected sessions with the groups that each sees; those without a group have a settlement or a
+    /// membership in the batch.
     private func touched(by batch: DeliveryBatch, in workspace: WorkspaceID) -> [(SessionID, [Int])] {
         guard let state = workspaces[workspace] else { return [] }
         var touched: [(SessionID, [Int])] = []
-        var places = [SessionID: Int](minimumCapacity: batch.groups.count)
+        var indices = [SessionID: Int](minimumCapacity: batch.groups.count)
         for (index, group) in batch.groups.enumerated() {
             for id in state.byScope[group.scope] ?? [] {
-                if let place = places[id] {
-                    touched[place].1.append(index)
+                if let known = indices[id] {
+                    touched[known].1.append(index)
                 } else {
-                    places[id] = touched.count
+                    indices[id] = touched.count
                     touched.append((id, [index]))
                 }
             }
         }
         func touch(_ id: SessionID) {
-            guard places[id] == nil else { return }
-            places[id] = touched.count
+            guard indices[id] == nil else { return }
+            indices[id] = touched.count
             touched.append((id, []))
         }
         for settlement in batch.settlements {
@@ -114,7 +115,7 @@ extension Hub {
         return touched
     }
 
-    /// Serves whoever is not live, or waits for the tail with a page.
+    /// Serves the sessions that are not live, or hold pages until the tail moves.
     private mutating func catchUp(_ workspace: WorkspaceID, now: Milliseconds, into effects: inout [SessionEffect]) {
         guard let behind = workspaces[workspace]?.behind, !behind.isEmpty else { return }
         for id in behind.sorted() {
@@ -127,12 +128,12 @@ extension Hub {
     }
 }
 
-/// The memory that recent batches take, over all workspaces.
+/// The memory for recent batches, over all workspaces.
 extension Hub {
-    /// Adds a batch to its workspace's ring. Where all rings together are then too large, the largest gives way.
+    /// Adds a batch to its workspace's ring. If all rings together are then too large, the largest shrinks.
     mutating func append(_ batch: DeliveryBatch, to workspace: WorkspaceID) {
         change(workspace) { ring in
-            // Who is behind reads on from the store.
+            // Sessions that are behind continue from the store.
             if batch.forgets { ring.reset(tail: ring.tail) }
             ring.append(batch)
         }
@@ -141,7 +142,7 @@ extension Hub {
         }
     }
 
-    /// Forgets what nobody will come back to.
+    /// Forgets batches that are too old for a client to come back to.
     mutating func forgetBatches(olderThan time: Milliseconds) {
         for workspace in workspaces.keys where workspaces[workspace]?.ring.isOlder(than: time) == true {
             change(workspace) { $0.forget(olderThan: time) }
@@ -149,15 +150,15 @@ extension Hub {
     }
 
     private func largestRing() -> (workspace: WorkspaceID, bytes: Int)? {
-        // A ring keeps its last batch, whatever its size: nothing is left to give then.
+        // A ring keeps its last batch, whatever its size, so such a ring cannot shrink.
         workspaces.filter { $0.value.ring.count > 1 }.max { $0.value.ring.bytes < $1.value.ring.bytes }
             .map { ($0.key, $0.value.ring.bytes) }
     }
 
     private mutating func change(_ workspace: WorkspaceID, _ body: (inout Ring) -> Void) {
-        guard let place = workspaces.index(forKey: workspace) else { return }
-        let before = workspaces.values[place].ring.bytes
-        body(&workspaces.values[place].ring)
-        ringBytes += workspaces.values[place].ring.bytes - before
+        guard let index = workspaces.index(forKey: workspace) else { return }
+        let before = workspaces.values[index].ring.bytes
+        body(&workspaces.values[index].ring)
+        ringBytes += workspaces.values[index].ring.bytes - before
     }
 }

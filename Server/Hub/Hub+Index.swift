@@ -1,7 +1,7 @@
 import TidemarkModel
 
 extension Hub {
-    /// Brings the indices up to date with one session.
+    /// Updates the indices for one session.
     mutating func take(_ note: Session.IndexNote, of id: SessionID, in workspace: WorkspaceID) {
         for change in note.changes {
             workspaces[workspace]?.attendance.note(change.scope)
@@ -20,7 +20,7 @@ extension Hub {
         if note.isClosed, let session = sessions[id] { forget(session) }
     }
 
-    /// A session was welcomed: it takes part from now on, and an older connection of the same client ends.
+    /// Enters a welcomed session into the indices, and ends an older connection of the same client.
     mutating func enter(_ session: Session, _ workspace: WorkspaceID, into effects: inout [SessionEffect]) {
         guard let user = session.identity?.principal.user else { return }
         if workspaces[workspace]?.byClient[session.client] != session.id {
@@ -31,7 +31,7 @@ extension Hub {
         workspaces[workspace]?.attendance.came(user)
     }
 
-    /// Takes a session out of every index.
+    /// Removes a session from every index.
     mutating func forget(_ session: Session) {
         guard let identity = session.identity, workspaces[identity.workspace] != nil else { return }
         let workspace = identity.workspace

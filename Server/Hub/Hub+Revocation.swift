@@ -3,8 +3,7 @@ import TidemarkStore
 import TidemarkWire
 
 extension Hub {
-    /// Tokens were revoked: whoever is connected by one of them is closed. Sessions that are not welcomed yet are judged when
-    /// they are.
+    /// Closes the connections whose tokens were revoked. Sessions that are not welcomed yet are judged when they are.
     mutating func revoked(_ revocation: Revocation, into effects: inout [SessionEffect]) {
         guard let workspace = workspaces[revocation.workspace] else { return }
         let ids: [SessionID]
@@ -23,15 +22,15 @@ extension Hub {
         }
     }
 
-    /// The token of one connection was revoked; nothing happens when the connection is gone.
+    /// Closes a connection whose token was revoked, if it is still open.
     mutating func revoked(_ id: SessionID, _ revoked: RevokedToken, into effects: inout [SessionEffect]) {
         update(id, into: &effects) { session, _, effects in session.close(revoked, into: &effects) }
     }
 }
 
 extension Session {
-    /// Ends the session because its token was revoked. Who is signed out is told what every version of clients takes for
-    /// that: to stop until a new sign-in.
+    /// Ends the session because its token was revoked. A client that is signed out gets the code that every version of
+    /// clients treats as such: it stops until a new sign-in.
     mutating func close(_ revoked: RevokedToken, into effects: inout [SessionEffect]) {
         switch revoked {
         case .signedOut: close(.workspaceForbidden, revoked.reason, into: &effects)

@@ -3,26 +3,26 @@ import TidemarkSequencer
 package import TidemarkStore
 import TidemarkWire
 
-/// The sessions of one event loop, what each may see, and the recent batches: it says who gets what.
+/// The sessions of one event loop, their access, and the recent batches: the hub decides who gets what.
 ///
-/// A pure machine. A ``HubEvent`` comes in by `apply`, effects come out, and no call waits. An executor owns one on each event
-/// loop and carries the effects out.
+/// A pure machine: `apply` takes a ``HubEvent`` and adds effects, and no call waits. An executor owns one hub on each
+/// event loop and carries the effects out.
 package struct Hub: Sendable {
-    /// What this hub knows of one workspace.
+    /// The hub's state of one workspace.
     struct WorkspaceState: Sendable {
         var ring: Ring
         var byScope: [ScopeID: Set<SessionID>] = [:]
         var byUser: [UserID: Set<SessionID>] = [:]
         var byClient: [ClientID: SessionID] = [:]
-        /// Sessions that are not live, or hold pages: served whenever the tail moves.
+        /// Sessions that are not live, or hold pages: they are served whenever the tail moves.
         var behind: Set<SessionID> = []
         var attendance: Attendance
     }
 
-    /// What sessions go by from their next event on.
+    /// The context that sessions adopt with their next event.
     private(set) var context: SessionContext
     let limits: HubLimits
-    /// Unique among the hubs of all nodes on the store.
+    /// A name that is unique among the hubs of all nodes on the store.
     let name: String
     /// The time of the last event that had one.
     var clock: Milliseconds = 0
@@ -30,7 +30,7 @@ package struct Hub: Sendable {
     var workspaces: [WorkspaceID: WorkspaceState] = [:]
     /// Bytes in the rings of all workspaces.
     package internal(set) var ringBytes = 0
-    /// What became of ephemeral messages here.
+    /// The counts of ephemeral messages on this hub.
     package internal(set) var counts = EphemeralCounts()
     private var isDraining = false
 
@@ -40,25 +40,25 @@ package struct Hub: Sendable {
         self.name = name
     }
 
-    /// Open connections.
+    /// The number of open connections.
     package var sessionCount: Int { sessions.count }
 
-    /// The session of that id, for tests and diagnostics.
+    /// Returns the session of that id, for tests and diagnostics.
     package func session(_ id: SessionID) -> Session? { sessions[id] }
 
-    /// The tail that this hub has delivered up to; `nil` for a workspace that it does not follow.
+    /// Returns the tail that this hub has delivered up to; `nil` for a workspace that it does not follow.
     package func tail(of workspace: WorkspaceID) -> Head? { workspaces[workspace]?.ring.tail }
 
-    /// The recent batches of a workspace, for tests and diagnostics; `nil` for one that it does not follow.
+    /// Returns the recent batches of a workspace, for tests and diagnostics; `nil` for one that it does not follow.
     package func ring(of workspace: WorkspaceID) -> Ring? { workspaces[workspace]?.ring }
 
     // MARK: Events
 
-    /// Takes one event and decides what follows from it; nothing here waits.
+    /// Handles one event; nothing here waits.
     ///
     /// - Parameters:
     ///   - now: the time of the event.
-    ///   - effects: what is to be done is added, in order.
+    ///   - effects: the resulting effects are added, in order.
     package mutating func apply(_ event: HubEvent, now: Milliseconds, into effects: inout [SessionEffect]) {
         switch event {
         case .opened(let id, let token): opened(id, headerToken: token, now: now, into: &effects)
@@ -93,13 +93,13 @@ package struct Hub: Sendable {
         }
     }
 
-    /// Works on a session where it lies: reading it through the dictionary would copy all of it.
+    /// Changes a session in place: reading it through the dictionary would copy all of it.
     mutating func withSession<Value>(_ id: SessionID, _ body: (inout Session) -> Value) -> Value? {
-        guard let place = sessions.index(forKey: id) else { return nil }
-        return body(&sessions.values[place])
+        guard let index = sessions.index(forKey: id) else { return nil }
+        return body(&sessions.values[index])
     }
 
-    /// Runs one event on a session and takes over what it changed.
+    /// Runs one event on a session and updates the indices with its changes.
     mutating func update(
         _ id: SessionID, into effects: inout [SessionEffect],
         _ event: (inout Session, () -> Ring?, inout [SessionEffect]) -> Void
@@ -119,7 +119,7 @@ package struct Hub: Sendable {
 
     // MARK: Connections
 
-    /// A connection was accepted; `headerToken` is its bearer header, if it had one.
+    /// Accepts a connection; `headerToken` is its bearer header, if it had one.
     package mutating func opened(
         _ id: SessionID, headerToken: String?, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
@@ -129,7 +129,7 @@ package struct Hub: Sendable {
         sessions[id] = session
     }
 
-    /// One message arrived.
+    /// Handles one message of a client.
     package mutating func received(
         _ id: SessionID, _ bytes: [UInt8], now: Milliseconds, into effects: inout [SessionEffect]
     ) {
@@ -139,7 +139,7 @@ package struct Hub: Sendable {
         spread(from: id, into: &effects)
     }
 
-    /// The connection is gone.
+    /// Handles the loss of a connection.
     mutating func lost(_ id: SessionID) {
         guard var session = sessions[id] else { return }
         session.lost()
@@ -147,7 +147,7 @@ package struct Hub: Sendable {
         sessions[id] = nil
     }
 
-    /// The socket's buffer filled or drained.
+    /// Handles a socket's buffer that filled or drained.
     package mutating func writabilityChanged(
         _ id: SessionID, isWritable: Bool, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
@@ -156,7 +156,7 @@ package struct Hub: Sendable {
         }
     }
 
-    /// Another connection of the same client was accepted by another hub of this process.
+    /// Closes a client's connection, since another hub of this process accepted a newer one.
     mutating func superseded(_ client: ClientID, in workspace: WorkspaceID, into effects: inout [SessionEffect]) {
         guard let id = workspaces[workspace]?.byClient[client] else { return }
         update(id, into: &effects) { session, _, effects in
@@ -164,34 +164,34 @@ package struct Hub: Sendable {
         }
     }
 
-    /// The same for a connection of this hub that is known by its id; nothing happens when it is gone.
+    /// Closes a connection of this hub in the same way by its id, if it is still open.
     mutating func superseded(_ id: SessionID, into effects: inout [SessionEffect]) {
         update(id, into: &effects) { session, _, effects in
             session.close(.connectedElsewhere, "the client connected again", into: &effects)
         }
     }
 
-    /// The client of a connection is registered no more; nothing happens when the connection is gone.
+    /// Closes a connection whose client is no longer registered, if it is still open.
     mutating func removed(_ id: SessionID, into effects: inout [SessionEffect]) {
         update(id, into: &effects) { session, _, effects in
             session.close(.clientUnknown, "this client id was removed", into: &effects)
         }
     }
 
-    /// Another schema came in force. Sessions learn of it with their next event; each has one at least with the next tick, so
-    /// that nothing is done for all of them at once.
+    /// Adopts another schema. Each session adopts it with its next event, at the latest with the next tick, so that not
+    /// all of them are updated at once.
     mutating func adopt(_ context: SessionContext) { self.context = context }
 
     // MARK: Answers of the executor
 
-    /// The answer to `verify`.
+    /// Handles the answer to `verify`.
     mutating func verified(
         _ id: SessionID, _ verdict: TokenVerdict, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
         update(id, into: &effects) { session, _, effects in session.verified(verdict, now: now, into: &effects) }
     }
 
-    /// The answer to `load`. The workspace must be followed by now.
+    /// Handles the answer to `load`. The workspace must be followed by now.
     package mutating func loaded(
         _ id: SessionID, _ answer: LoadAnswer, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
@@ -207,17 +207,17 @@ package struct Hub: Sendable {
         if isFirst, let session = sessions[id], session.isStreaming { enter(session, workspace, into: &effects) }
     }
 
-    /// `load` failed.
+    /// Handles a failed `load`.
     mutating func loadFailed(_ id: SessionID, now: Milliseconds, into effects: inout [SessionEffect]) {
         update(id, into: &effects) { session, _, effects in session.loadFailed(now: now, into: &effects) }
     }
 
-    /// The workspace is erased; it need not be followed.
+    /// Handles a connection to an erased workspace, which need not be followed.
     mutating func erased(_ id: SessionID, now: Milliseconds, into effects: inout [SessionEffect]) {
         update(id, into: &effects) { session, _, effects in session.closeErased(now: now, into: &effects) }
     }
 
-    /// The answer to `readWindow`.
+    /// Handles the answer to `readWindow`.
     package mutating func windowRead(
         _ id: SessionID, _ window: Window, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
@@ -227,7 +227,7 @@ package struct Hub: Sendable {
         }
     }
 
-    /// The answer to `readPage`; `nil` when the store failed.
+    /// Handles the answer to `readPage`; `nil` when the store failed.
     mutating func pageRead(
         _ id: SessionID, _ request: PageRequest, _ page: Page?, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
@@ -238,7 +238,7 @@ package struct Hub: Sendable {
         }
     }
 
-    /// The answer to `readHistory`; `nil` when the store failed.
+    /// Handles the answer to `readHistory`; `nil` when the store failed.
     mutating func historyRead(
         _ id: SessionID, _ request: HistoryRequest, _ page: LedgerPage?, into effects: inout [SessionEffect]
     ) {
@@ -249,7 +249,7 @@ package struct Hub: Sendable {
         }
     }
 
-    /// The answer to `readComparison`; `isRead` is false when the store failed.
+    /// Handles the answer to `readComparison`; `isRead` is false when the store failed.
     mutating func compared(
         _ id: SessionID, _ comparison: Comparison, isRead: Bool, into effects: inout [SessionEffect]
     ) {
@@ -260,7 +260,7 @@ package struct Hub: Sendable {
         }
     }
 
-    /// The sequencer's word on one submission.
+    /// Handles the sequencer's outcome of one submission.
     mutating func settled(
         _ id: SessionID, _ outcome: PushOutcome, pushEnd: Int64?, into effects: inout [SessionEffect]
     ) {
@@ -271,7 +271,7 @@ package struct Hub: Sendable {
 
     // MARK: Time and end
 
-    /// Time passed: deadlines, expiries, progress. Call about once a second.
+    /// Handles the passing of time: deadlines, expiries, progress. Called about once a second.
     package mutating func tick(now: Milliseconds, into effects: inout [SessionEffect]) {
         forgetBatches(olderThan: now - limits.ringAgeMax)
         clock = now
@@ -283,7 +283,7 @@ package struct Hub: Sendable {
         for workspace in workspaces.keys.sorted() { tickPresence(in: workspace, into: &effects) }
     }
 
-    /// The process is about to stop: tells every client, closes each once its pushes are settled.
+    /// Prepares for the process's stop: notifies every client, and closes each connection once its pushes are settled.
     mutating func drain(into effects: inout [SessionEffect]) {
         guard !isDraining else { return }
         isDraining = true

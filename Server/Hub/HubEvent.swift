@@ -3,7 +3,7 @@ package import TidemarkSequencer
 package import TidemarkStore
 package import TidemarkWire
 
-/// Everything that can happen to a hub. What is large and rare is indirect: events are copied, and the frequent ones stay small.
+/// An event of a hub. Large and rare ones are indirect: events are copied, and the frequent ones stay small.
 package enum HubEvent: Sendable {
     // Sockets.
 
@@ -13,10 +13,10 @@ package enum HubEvent: Sendable {
     case received(SessionID, [UInt8])
     /// The socket's buffer filled or drained.
     case writabilityChanged(SessionID, isWritable: Bool)
-    /// The connection is gone.
+    /// The connection was lost.
     case lost(SessionID)
 
-    // What the hub asked for, and what became of it.
+    // MARK: Answers to the hub's effects
 
     /// The answer to `verify`.
     case verified(SessionID, TokenVerdict)
@@ -33,20 +33,20 @@ package enum HubEvent: Sendable {
     indirect case historyRead(SessionID, HistoryRequest, LedgerPage?)
     /// The answer to `readComparison`; `isRead` is false when the store failed.
     indirect case compared(SessionID, Comparison, isRead: Bool)
-    /// What the sequencer decided about one submission.
+    /// The sequencer's outcome of one submission.
     case settled(SessionID, PushOutcome, pushEnd: Int64?)
 
     // The order of a workspace.
 
-    /// The process follows the workspace from here on.
+    /// The process begins to follow the workspace.
     case follow(WorkspaceID, Head)
-    /// The process follows it no more, since nobody was connected for long.
+    /// The process stops following the workspace, which had no connection for long.
     case unfollow(WorkspaceID)
     /// The next batch of the order.
     case committed(WorkspaceID, DeliveryBatch)
     /// The order is called safe up to this number.
     case durable(WorkspaceID, Epoch, SequenceNumber)
-    /// Batches up to here were missed, because their bodies were not kept: everyone catches up from the store.
+    /// Batches up to this head were missed, because their bodies were not kept: all sessions catch up from the store.
     case missed(WorkspaceID, Head)
     /// The stored order is not the one that was delivered.
     case rewound(WorkspaceID, Head)
@@ -57,7 +57,7 @@ package enum HubEvent: Sendable {
     case heard(WorkspaceID, NodeMessage)
     /// Another connection of the same client was accepted by another hub of this process.
     case superseded(SessionID)
-    /// The client of a connection is registered no more.
+    /// The client of a connection is no longer registered.
     case removed(SessionID)
 
     // Tokens.
@@ -71,8 +71,9 @@ package enum HubEvent: Sendable {
 
     /// Another schema is in force.
     case adopted(SessionContext)
-    /// Time passed: deadlines, expiries, progress. About once a second.
+    /// Time passed: deadlines, expiries, progress. Sent about once a second.
     case tick
-    /// The process is about to stop: every client is told, and each is closed once its pushes are settled.
+    /// The process is about to stop: the hub notifies every client, and closes each connection once its pushes are
+    /// settled.
     case drain
 }

@@ -1,23 +1,24 @@
 /// Bounds of one hub.
 package struct HubLimits: Hashable, Sendable {
-    /// Bytes of recent batches kept over all workspaces; the bytes are shared by all event loops of a process.
+    /// The maximum number of bytes in the recent batches of all workspaces; the event loops of a process share these
+    /// bytes.
     package var ringBytesMax = 64 * 1_048_576
-    /// How long a batch is kept, in milliseconds of the server's time.
+    /// The milliseconds of the server's time that a batch is kept.
     package var ringAgeMax: Int64 = 600_000
 
-    /// Scopes whose presence one connection may watch.
+    /// The maximum number of scopes whose presence one connection may watch.
     package var presenceScopesMax = 64
-    /// Users of whom one answer tells.
+    /// The maximum number of users in one answer.
     package var presenceUsersMax = 200
-    /// Connections of one hub in a scope, beyond which it tells of none there.
+    /// The maximum number of a hub's connections in a scope; beyond it, the hub reports no presence there.
     package var presenceSessionsMax = 1_000
-    /// Pairs of user and scope for which the time of leaving is remembered, a workspace and hub.
+    /// The maximum number of pairs of user and scope whose time of leaving is remembered, for each workspace and hub.
     package var departuresMax = 100_000
-    /// Milliseconds for which a user whose last connection ended counts as there.
+    /// The milliseconds for which a user remains online after their last connection ended.
     package var presenceGrace: Int64 = 5_000
-    /// Milliseconds between two questions to the other hubs.
+    /// The milliseconds between two questions to the other hubs.
     package var presenceAskEvery: Int64 = 15_000
-    /// Milliseconds after which a question, or a report, counts no more.
+    /// The milliseconds after which a question, or a report, expires.
     package var presenceAskedFor: Int64 = 40_000
 
     package init() {}

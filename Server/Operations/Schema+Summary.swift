@@ -1,7 +1,7 @@
 package import TidemarkModel
 
 extension Schema {
-    /// The schema in words: a block a collection, a line a field.
+    /// The schema in words: a block for each collection, a line for each field.
     package var summary: String {
         (["\(name), version \(version): \(collections.count) collection\(collections.count == 1 ? "" : "s")"]
             + collections.map(\.summary))
@@ -11,13 +11,13 @@ extension Schema {
 
 extension CollectionSchema {
     fileprivate var summary: String {
-        let place =
+        let membership =
             switch scope {
             case .ownRecord: "each record is a scope"
             case .field(let field): "scope in \(field)"
             case .shared(let scope): "shared scope \(scope)"
             }
-        var lines = ["\(name)  (\(place))"]
+        var lines = ["\(name)  (\(membership))"]
         if let was { lines.append("  stored    as \(was)") }
         if let memberField { lines.append("  members   \(memberField)") }
         if let adminField { lines.append("  admins    \(adminField)") }

@@ -1,16 +1,16 @@
 import TidemarkModel
 
-/// The body of `POST /v1/schema`: what an operator wants in force.
+/// The body of `POST /v1/schema`: the schema that an operator wants in force.
 package struct SchemaCall: Hashable, Sendable {
-    /// The document's text; `nil` leaves the one that is in force.
+    /// The document's text; `nil` keeps the one in force.
     package var document: String?
-    /// Which apps are served; `nil` leaves it as it is, and an empty text serves every app.
+    /// The versions of apps to serve; `nil` keeps the requirement in force, and an empty text serves every app.
     package var requirement: String?
-    /// Something may be taken from old apps.
+    /// True when the change may remove something that old apps use.
     package var isAccepted = false
-    /// Says what would change, and changes nothing.
+    /// True when the call only reports what would change.
     package var isDryRun = false
-    /// Who does it and why.
+    /// The operator and the reason.
     package var note = ""
 
     package init(
@@ -24,7 +24,7 @@ package struct SchemaCall: Hashable, Sendable {
         self.note = note
     }
 
-    /// Reads the body. A member that is not known is refused: it would say something about what is to be done.
+    /// Reads the body. An unknown member is refused: it might ask for something that is not done.
     package init(decoding bytes: [UInt8]) throws(SchemaRefusal) {
         var call = SchemaCall()
         do {
@@ -64,12 +64,12 @@ package struct SchemaCall: Hashable, Sendable {
     }
 }
 
-/// Why a schema is not put in force.
+/// The reason why a schema is not put in force.
 package struct SchemaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The codes of the call.
+    /// The codes of the call's errors.
     package enum Code: String, Hashable, Sendable {
         case invalid
-        /// Something is taken from old apps, and that was not accepted.
+        /// The schema removes something that old apps use, and the call does not accept that.
         case narrows
         /// Another schema came in force meanwhile.
         case moved

@@ -1,13 +1,14 @@
 package import TidemarkModel
 
-/// What changes from one version of a schema to another, and what apps of the older one meet at a server with the newer.
+/// The changes from one version of a schema to another, with their effects on apps of the older version at a server
+/// with the newer one.
 package struct SchemaComparison: Hashable, Sendable {
-    /// What a change means for apps of the older version.
+    /// The effect of a change on apps of the older version, in general.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case added, renamed, loosened, narrowed
         case takenAway = "taken away"
 
-        /// Something that those apps did before does not work any more.
+        /// True when something that those apps did before no longer works.
         package var costsOldApps: Bool {
             switch self {
             case .added, .renamed, .loosened: false
@@ -19,19 +20,19 @@ package struct SchemaComparison: Hashable, Sendable {
     /// One difference.
     package struct Change: Hashable, Sendable {
         package let kind: Kind
-        /// Collection, or collection and field, with what is different about it.
+        /// The collection, or collection and field, with the aspect that differs.
         package let what: String
-        /// What an older app meets.
+        /// The effect on an older app.
         package let effect: String
-        /// The collection and field that it is about, by the names that the server stores; no field where it is about all of
-        /// the collection, and nothing where it is about no records.
+        /// The collection and field of the change, by stored names. The field is `nil` for a change of a whole
+        /// collection, and both are `nil` for one that affects no records.
         package let collection: String?
         package let field: String?
     }
 
     package let title: String
     package private(set) var changes: [Change] = []
-    /// What is compared at the moment: a collection, or a collection and a field, by stored names.
+    /// The subject of the comparison under way: a collection, or a collection and a field, by stored names.
     private var subject: [String] = []
 
     package init(from old: Schema, to new: Schema) {
@@ -56,13 +57,13 @@ package struct SchemaComparison: Hashable, Sendable {
         }
     }
 
-    /// True when something is taken away or narrowed.
+    /// True when something is removed or narrowed.
     package var costsOldApps: Bool { changes.contains { $0.kind.costsOldApps } }
 
-    /// For a terminal: a block a kind, a line a change.
+    /// The text for a terminal: a block for each kind, a line for each change.
     package var text: String { text { _ in "" } }
 
-    /// The same with a word more for each change.
+    /// Returns the text with a remark for each change.
     func text(_ remark: (Change) -> String) -> String {
         guard !changes.isEmpty else { return "\(title): nothing that apps would meet" }
         let width = changes.map(\.what.count).max() ?? 0
@@ -91,28 +92,28 @@ package struct SchemaComparison: Hashable, Sendable {
         } else if new.removedCollections.contains(stored) {
             add(
                 .takenAway, collection.name,
-                "go on reading it; what they write into it is left out, the rest of the transaction stands, and one with"
-                    + " nothing else is refused (unknown_collection)")
+                "continue to read it; their writes into it are left out, the rest of the transaction takes effect, and one"
+                    + " with nothing else is refused (unknown_collection)")
         } else {
             add(
                 .takenAway, collection.name,
-                "have every transaction refused that writes into it, with all that is in it (unknown_collection), and its"
-                    + " pages (forbidden); list \"\(stored)\" under \"removed\" to have only these writes left out")
+                "have every transaction that writes into it refused as a whole (unknown_collection), and requests for its"
+                    + " pages (forbidden); list \"\(stored)\" under \"removed\" to leave out only these writes")
         }
     }
 
     private mutating func compare(_ old: CollectionSchema, _ new: CollectionSchema) {
         if old.name != new.name {
-            add(.renamed, "\(old.name) to \(new.name)", "notice nothing: server and wire say \(new.storedName)")
+            add(.renamed, "\(old.name) to \(new.name)", "notice nothing: the server and the wire use \(new.storedName)")
         }
         if old.scope != new.scope, storedScope(old) != storedScope(new) {
             add(.narrowed, "\(new.name): scope", "write records that belong elsewhere, and see none that move")
         }
         if storedName(old.memberField, in: old) != storedName(new.memberField, in: new) {
-            add(.narrowed, "\(new.name): members", "change members in a field that no longer counts")
+            add(.narrowed, "\(new.name): members", "change members in a field that is no longer used")
         }
         if storedName(old.adminField, in: old) != storedName(new.adminField, in: new) {
-            add(.narrowed, "\(new.name): admins", "change admins in a field that no longer counts")
+            add(.narrowed, "\(new.name): admins", "change admins in a field that is no longer used")
         }
         if let identity = new.identity, identity != old.identity {
             let parts = identity.parts.joined(separator: ", ")
@@ -175,7 +176,7 @@ extension SchemaComparison {
                     .narrowed, "\(new.name).\(field.name): required",
                     "cannot create records, since they do not know the field (invalid)")
             } else {
-                add(.added, "\(new.name).\(field.name)", "keep its values out of sight and send nothing")
+                add(.added, "\(new.name).\(field.name)", "do not show its values and send none")
             }
         }
     }
@@ -189,13 +190,13 @@ extension SchemaComparison {
         } else if collection.removedFields.contains(field.storedName) {
             add(
                 .takenAway, what,
-                "go on reading what is there; what they write into it is left out, and a transaction with nothing else is"
+                "continue to read stored values; their writes into it are left out, and a transaction with nothing else is"
                     + " refused (invalid)")
         } else {
             add(
                 .takenAway, what,
-                "have every transaction refused that writes into it, with all that is in it (invalid); list"
-                    + " \"\(field.storedName)\" under \"removed\" of \(collection.name) to have only these values left out"
+                "have every transaction that writes into it refused as a whole (invalid); list"
+                    + " \"\(field.storedName)\" under \"removed\" of \(collection.name) to leave out only these values"
             )
         }
     }
@@ -205,7 +206,7 @@ extension SchemaComparison {
         if old.name != new.name {
             add(
                 .renamed, "\(collection).\(old.name) to \(new.name)",
-                "notice nothing: server and wire say \(new.storedName)")
+                "notice nothing: the server and the wire use \(new.storedName)")
         }
         if old.type != new.type {
             add(
@@ -218,8 +219,8 @@ extension SchemaComparison {
                 .narrowed, "\(what): merge \(old.merge.rawValue) to \(new.merge.rawValue)",
                 new.merge == .keys
                     ? "set the keys of every map that they write, and remove none"
-                    : "show their writes under the old rule until the server's word comes, and are refused those that the"
-                        + " new rule does not take (invalid)")
+                    : "show their writes under the old rule until the server's answer arrives, and are refused those that"
+                        + " the new rule does not accept (invalid)")
         }
         if old.isRequired != new.isRequired {
             if new.isRequired {
@@ -253,7 +254,7 @@ extension SchemaComparison {
         }
     }
 
-    /// The rule for giving the field a value at the creation, where the schema states it apart from `change`.
+    /// Compares the rules for setting the field at creation, if the schema states them apart from `change`.
     private mutating func compareCreation(_ old: FieldSchema, _ new: FieldSchema, _ what: String) {
         guard old.create != new.create else { return }
         switch (old.creators, new.creators) {
@@ -266,13 +267,13 @@ extension SchemaComparison {
         }
     }
 
-    /// Nothing that is stored changes: each app reads what is absent as its own document says.
+    /// Compares defaults. No stored value changes: each app fills in an absent value from its own document.
     private mutating func compareDefaults(_ old: FieldSchema, _ new: FieldSchema, _ what: String) {
         switch (old.defaultValue, new.defaultValue) {
         case (nil, let after?):
             add(
                 .loosened, "\(what): default \(after.json)",
-                "see no value where a record has none, and newer ones that")
+                "see no value where a record has none, and newer ones see the default")
         case (let before?, nil):
             add(
                 .loosened, "\(what): no default", "read \(before.json) where a record has no value, and newer ones none"
@@ -280,7 +281,7 @@ extension SchemaComparison {
         case (let before?, let after?) where before != after:
             add(
                 .loosened, "\(what): default \(before.json) to \(after.json)",
-                "go on with theirs where a record has no value")
+                "keep their own default where a record has no value")
         default: break
         }
     }

@@ -2,28 +2,28 @@ import Foundation
 package import TidemarkModel
 package import TidemarkStore
 
-/// What putting a schema in force changes, and for how many records, devices and apps. Pure: everything that was found comes
-/// in.
+/// The changes from putting a schema in force, with the numbers of affected records, devices and apps. Pure: all counts
+/// are passed in.
 package struct SchemaPlan: Sendable {
-    /// The revision that would be kept.
+    /// The revision that would be stored.
     package let next: SchemaRevision
     package let schema: Schema
     package let comparison: SchemaComparison
     private let before: SchemaRevision
     private let hasOtherDocument: Bool
-    /// Counted so far; `nil` before anything is.
+    /// The counts so far; `nil` before anything is counted.
     package var counted: RecordCount?
-    /// Nothing more is to be counted.
+    /// True when counting is complete.
     package var isCountedThrough = true
     package var apps: [AppCount] = []
 
-    /// Apps in one report.
+    /// The maximum number of apps in one report.
     package static let appsMax = 100
-    /// Devices that were not seen for longer do not count, in milliseconds: 90 days.
+    /// Devices that were not seen for longer are ignored, in milliseconds: 90 days.
     package static let unseenMax: Int64 = 90 * 86_400_000
 
-    /// - Parameter before: what is in force.
-    /// - Throws: what is wrong with the call. What it takes from old apps is judged by ``check(_:)``.
+    /// - Parameter before: the revision in force.
+    /// - Throws: the error of the call. ``check(_:)`` judges what it removes from old apps.
     package init(_ call: SchemaCall, on before: SchemaRevision, now: Milliseconds) throws(SchemaRefusal) {
         guard call.note.utf8.count <= SchemaRevision.noteBytesMax else {
             throw SchemaRefusal(.invalid, "the note is longer than \(SchemaRevision.noteBytesMax) bytes")
@@ -38,8 +38,8 @@ package struct SchemaPlan: Sendable {
             guard let requirement = AppRequirement(text) else {
                 throw SchemaRefusal(
                     .invalid,
-                    "\"\(text.excerpt())\" is no list of versions: write 2.4 for every app, or NAME 2.4 for one, and several"
-                        + " with commas; nothing serves every app")
+                    "\"\(text.excerpt())\" is not a list of versions: write 2.4 for every app or NAME 2.4 for one, separated by"
+                        + " commas; an empty text serves every app")
             }
             next.requirement = requirement
         }
@@ -48,8 +48,8 @@ package struct SchemaPlan: Sendable {
         guard schema.name == old.name else {
             throw SchemaRefusal(
                 .invalid,
-                "the schema in force is called \"\(old.name)\", and this one \"\(schema.name)\": devices keep away from a"
-                    + " server with another one; give another app a database of its own")
+                "the schema in force is called \"\(old.name)\", and this one \"\(schema.name)\": devices do not sync with"
+                    + " a server of another schema; give each app its own database")
         }
         self.next = next
         self.before = before
@@ -65,17 +65,17 @@ package struct SchemaPlan: Sendable {
         }
     }
 
-    /// False when everything is as it is to be.
+    /// False when everything is as requested already.
     package var changesAnything: Bool { hasOtherDocument || next.requirement != before.requirement }
 
-    /// - Throws: code `narrows` when something is taken from old apps, and the call does not accept that.
+    /// - Throws: code `narrows` when something is removed from old apps, and the call does not accept that.
     package func check(_ call: SchemaCall) throws(SchemaRefusal) {
         guard comparison.costsOldApps, !call.isAccepted else { return }
         throw SchemaRefusal(
-            .narrows, "this takes something from apps in use, as said below; if that is meant, accept it\n\n\(text)")
+            .narrows, "this removes something from apps in use, see below; if that is intended, accept it\n\n\(text)")
     }
 
-    /// The fields that the changes are about.
+    /// The fields that the changes affect.
     package var fields: [RecordCount.Field] {
         var fields: Set<RecordCount.Field> = []
         for change in comparison.changes where change.kind != .added {
@@ -88,7 +88,7 @@ package struct SchemaPlan: Sendable {
 
     // MARK: The report
 
-    /// For a terminal.
+    /// The text for a terminal.
     package var text: String {
         var blocks = [comparison.text(remark)]
         if before.requirement != next.requirement {
@@ -108,7 +108,7 @@ package struct SchemaPlan: Sendable {
         requirement.isEmpty ? "every app" : "\(requirement) and later"
     }
 
-    /// How many records a change touches.
+    /// Returns the number of records that a change affects, as a remark.
     private func remark(_ change: SchemaComparison.Change) -> String {
         guard let count = records(of: change) else { return "" }
         return "; \(isCountedThrough ? "" : "at least ")\(count) record\(count == 1 ? "" : "s")"
@@ -122,12 +122,12 @@ package struct SchemaPlan: Sendable {
 
     private var appsText: String {
         let devices = apps.reduce(0) { $0 + $1.devices }
-        let title = "devices that were here in the last \(Self.unseenMax / 86_400_000) days: \(devices)"
-        let names = apps.map { $0.app ?? "(does not say)" }
+        let title = "devices seen in the last \(Self.unseenMax / 86_400_000) days: \(devices)"
+        let names = apps.map { $0.app ?? "(not reported)" }
         let width = names.map(\.count).max() ?? 0
         let lines = zip(apps, names).map { app, name in
             let gap = String(repeating: " ", count: width - name.count)
-            let end = isEnded(app) ? "  not served any more" : ""
+            let end = isEnded(app) ? "  no longer served" : ""
             return "  \(name)\(gap)  \(app.devices), last on \(Self.day(app.seen))\(end)"
         }
         return ([title] + lines).joined(separator: "\n")
@@ -139,9 +139,9 @@ package struct SchemaPlan: Sendable {
         Date(timeIntervalSince1970: Double(time) / 1_000).formatted(.iso8601.year().month().day())
     }
 
-    /// The answer of the call.
+    /// Encodes the answer of the call.
     ///
-    /// - Parameter isApplied: it is in force now.
+    /// - Parameter isApplied: whether the schema is in force now.
     package func encode(isApplied: Bool) -> [UInt8] {
         var writer = JSONWriter(capacity: 1_024)
         writer.literal("{\"applied\":")

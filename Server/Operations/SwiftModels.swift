@@ -1,12 +1,12 @@
 package import TidemarkModel
 
 extension Schema {
-    /// A model for each collection, as Swift that compiles: what an app begins with, and changes as it likes.
+    /// A model for each collection, as Swift code that compiles: a start that an app changes as it likes.
     ///
     ///     tidemark schema swift app.schema.json > Models.swift
     ///
-    /// A property is called like its field. Fields of type `map` and `json` hold a struct that only the app knows; they stand in
-    /// a comment, and a model without them leaves them as they are.
+    /// A property is named like its field. Fields of type `map` and `json` hold a struct that only the app knows: they
+    /// are comments, and a model without them leaves them unchanged.
     package var swiftModels: String {
         let types = SwiftTypeNames(collections.map(\.name), of: name)
         let models = collections.map { $0.swiftModel(types[$0.name]) }
@@ -28,10 +28,10 @@ extension Schema {
     }
 }
 
-/// A type's name for each collection: in the singular where its name is an English plural, and no name of Swift's.
+/// A type name for each collection: singular if its name is an English plural, and different from Swift's own names.
 private struct SwiftTypeNames {
     private var names: [String: String] = [:]
-    /// What names all of them.
+    /// The name of the enum that lists all models.
     let all: String
 
     /// Types that most files see, and names that no type can have.
@@ -47,7 +47,7 @@ private struct SwiftTypeNames {
     ]
 
     init(_ collections: [String], of schema: String) {
-        // A schema may be called anything.
+        // A schema may have any name.
         let words = schema.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         let head = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
         all = "\(head.first?.isLetter == true ? head : "App")Models"
@@ -79,13 +79,13 @@ extension CollectionSchema {
         var lines = ["/// \(Self.sentence(scope))"]
         lines.append("struct \(type): SyncModel, Hashable {")
         lines.append("    static let collection = \"\(name)\"")
-        // What an id is made of, nobody makes up.
+        // A derived id has no default.
         if let key = identity?.keyField {
             lines.append("    var id: String  // the key, field \(key)")
         } else {
             lines.append(identity == nil ? "    var id = UUID()" : "    var id: UUID")
         }
-        // What must be there comes first, so that the initializer begins with it.
+        // Required fields come first, so that the initializer begins with them.
         for field in fields where field.isRequired && field.name != identity?.keyField { lines += field.swiftProperty }
         for field in fields where !field.isRequired { lines += field.swiftProperty }
         let known = [("serverTime", "Date?"), ("author", "String?"), ("syncState", "RecordState?")].filter {
@@ -107,7 +107,7 @@ extension CollectionSchema {
 }
 
 extension FieldSchema {
-    /// Words that are no name without backquotes.
+    /// Words that are names only in backquotes.
     private static let keywords: Set<String> = [
         "Any", "Protocol", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default",
         "defer", "deinit", "do",
@@ -123,7 +123,7 @@ extension FieldSchema {
 
     fileprivate var swiftProperty: [String] {
         let property = Self.keywords.contains(name) ? "`\(name)`" : name
-        // A `Hashable` type has one of its own.
+        // A `Hashable` type has a property of that name.
         guard name != "hashValue" else {
             return ["    // var hashValue: …  under another name, see `SyncModel.fieldNames`"]
         }
@@ -136,7 +136,7 @@ extension FieldSchema {
         return [comment.map { "\(line)  // \($0)" } ?? line]
     }
 
-    /// What a record without a value is read as, and a new one begins with.
+    /// The value that an absent field is read as, and that a new record begins with.
     private var swiftDefault: String? {
         switch defaultValue {
         case .boolean(let flag): "\(flag)"
@@ -148,7 +148,7 @@ extension FieldSchema {
         }
     }
 
-    /// `nil` for what only the app can say.
+    /// `nil` for types that only the app knows.
     private var swiftType: String? {
         switch type {
         case .string: "String"
@@ -166,7 +166,7 @@ extension FieldSchema {
     private var comment: String? {
         if merge == .server { return "written by services" }
         if let target { return "of \(target)" }
-        if merge == .immutable, !isRequired { return "never changes once the record is there" }
+        if merge == .immutable, !isRequired { return "never changes once the record exists" }
         return nil
     }
 }

@@ -1,8 +1,8 @@
 package import TidemarkModel
 package import TidemarkWire
 
-/// The checks of a transaction that need no state: schema, types, sizes. Runs before the lock, on the connection's own
-/// thread, and encodes new bodies there.
+/// The checks of a transaction that need no state: schema, types, sizes. They run before the lock, on the connection's
+/// own thread, and encode new bodies there.
 package struct Admission: Sendable {
     package let schema: Schema
     package let limits: ModelLimits
@@ -15,7 +15,7 @@ package struct Admission: Sendable {
         sharedScopes = Set(schema.sharedScopes)
     }
 
-    /// Never throws: what is wrong with an entry becomes that entry's refusal.
+    /// Checks an entry. Never throws: an error in an entry becomes that entry's refusal.
     package func admit(_ entry: Push.Entry, from principal: Principal) -> AdmittedEntry {
         let id = entry.id ?? UniqueID(high: 0, low: 0)
         switch entry.content {
@@ -35,18 +35,18 @@ package struct Admission: Sendable {
         }
     }
 
-    /// The refusal of a transaction of which nothing is left.
+    /// Returns the refusal of a transaction of which nothing is left.
     private func removed(_ mutation: Mutation) -> Rejection {
         let name = mutation.key.collection
         guard schema.collection(name) != nil, case .update(let patches) = mutation.action else {
-            return Rejection(.unknownCollection, "\(name): the schema has taken this collection away")
+            return Rejection(.unknownCollection, "\(name): the schema has removed this collection")
         }
         let fields = patches.map(\.field).joined(separator: ", ")
-        return Rejection(.invalid, "\(name).\(fields): the schema has taken this away")
+        return Rejection(.invalid, "\(name).\(fields): the schema has removed this")
     }
 
-    /// `nil` for what the schema has taken away since the app was made: the rest of its transaction stands, since an old app
-    /// must not lose that with it.
+    /// Returns the step, or `nil` for a mutation of what the schema has removed since the app was built. The rest of
+    /// its transaction is kept, so that an old app does not lose it.
     private func step(_ mutation: Mutation, _ principal: Principal) throws(Rejection) -> Step? {
         guard let collection = schema.collection(mutation.key.collection) else {
             if schema.removedCollections.contains(mutation.key.collection) { return nil }
@@ -95,7 +95,7 @@ func checkSize(_ bytes: Int, _ collection: CollectionSchema, _ limits: ModelLimi
 }
 
 extension Mutation.Action {
-    /// The same without these fields; `nil` when nothing is left of it.
+    /// Returns the action without these fields; `nil` when nothing is left of it.
     fileprivate func without(_ names: Set<String>) -> Mutation.Action? {
         guard !names.isEmpty else { return self }
         func rest(_ fields: Fields) -> Fields { Fields(sorted: fields.entries.filter { !names.contains($0.name) }) }
@@ -111,8 +111,8 @@ extension Mutation.Action {
 }
 
 extension Admission {
-    /// Whether a user could write anything at all in a scope, by the rules that steps are judged by: what belongs to no
-    /// record, such as the bytes that a record will name, is for those.
+    /// Returns whether a user could write anything at all in a scope, by the rules that judge steps. It decides on data
+    /// that belongs to no record, such as the bytes that a record will name.
     ///
     /// - Parameter grant: the user's own grant of the scope, if there is one.
     package func mayWrite(in scope: ScopeID, _ principal: Principal, grant: Grant?) -> Bool {
@@ -124,7 +124,7 @@ extension Admission {
             case .field:
                 return mayWrite(in: collection, role: grant?.role)
             case .ownRecord:
-                // To create one would open another scope.
+                // Creating such a record would open another scope.
                 return mayChange(in: collection, role: grant?.role)
             }
         }
@@ -135,7 +135,7 @@ extension Admission {
         return author.satisfies(collection.creatorsInScope) || mayChange(in: collection, role: role)
     }
 
-    /// As somebody who created none of the records; who could create some is asked before.
+    /// Returns whether the role may change records of other authors; the right to create is checked before.
     private func mayChange(in collection: CollectionSchema, role: Role?) -> Bool {
         guard let role else { return false }
         let reader = Standing(role: role, isAuthor: false, isService: false)

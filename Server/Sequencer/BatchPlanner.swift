@@ -1,7 +1,7 @@
 import TidemarkModel
 package import TidemarkStore
 
-/// Builds one batch: admits submissions one after the other over what was read plus what the batch already holds.
+/// Builds one batch: admits submissions one after the other over the read state and the batch so far.
 struct BatchPlanner {
     private let head: Head
     private let base: OrderState
@@ -10,10 +10,10 @@ struct BatchPlanner {
     private let limits: ModelLimits
     private let bounds: PlanLimits
     private var staged: StagedState
-    /// As the batch leaves them so far.
+    /// The settled clients with the batch's effects so far.
     private var clients: [ClientID: ClientRow] = [:]
     private var results: [ClientID: [TransactionOutcome]] = [:]
-    /// Clients with results of this batch, in the order of their first.
+    /// Clients with results in this batch, in the order of their first result.
     private var settled: [ClientID] = []
 
     init(
@@ -34,8 +34,8 @@ struct BatchPlanner {
 
     /// Settles one submission entry by entry.
     ///
-    /// - Returns: what became of it; and what is left of it when the batch has cost enough: its outcome, to be joined with
-    ///   that of the other part, then says how far it came.
+    /// - Returns: its outcome, and the part of it that is left if the batch is full. The outcome then says how far it
+    ///   came, and is joined with that of the other part.
     mutating func settle(_ submission: Submission) -> (outcome: PushOutcome, left: Submission?) {
         if isFull { return (.settled(through: 0, results: []), submission) }
         var left: Submission?
@@ -46,7 +46,7 @@ struct BatchPlanner {
     /// See ``Plan/hasMissed``.
     var hasMissed: Bool { staged.hasMissed }
 
-    /// At least one transaction is settled in each batch.
+    /// True when the batch is full; each batch settles at least one transaction.
     private var isFull: Bool { staged.work >= bounds.batchWorkMax && !settled.isEmpty }
 
     private mutating func settle(_ submission: Submission, _ left: inout Submission?) -> PushOutcome {
@@ -84,16 +84,16 @@ struct BatchPlanner {
             }
             number += 1
         }
-        // the client cannot have seen more than is settled. Where it did, the database may have gone back; but anybody
-        // can say so, and the tail finds out by itself.
+        // the client cannot have seen more than is settled. If it claims more, the database may have gone back;
+        // but any client can claim that, and the tail detects it by itself.
         client.ackedThrough = max(client.ackedThrough, min(submission.ackedThrough, client.settledThrough))
         return .settled(through: client.settledThrough, results: outcomes)
     }
 
-    /// The batch, or `nil` when every entry was a repetition.
+    /// Returns the batch, or `nil` when every entry was a repetition.
     func finish() -> CommittedBatch? {
         guard !settled.isEmpty else { return nil }
-        // A batch of refusals still takes one number: it is a step of the order like any other.
+        // A batch of refusals still uses one number: it is a step of the order like any other.
         let end = max(staged.last, head.seq + 1)
         var batch = CommittedBatch(
             low: head.seq + 1, head: Head(seq: end, nonce: nonce, time: staged.time, epoch: head.epoch),
@@ -105,8 +105,8 @@ struct BatchPlanner {
         return batch
     }
 
-    /// Whether more outcomes may be kept of the client, with those that it acknowledges gone. Those of the batch
-    /// itself are few, and not counted for a client that has few others.
+    /// Returns whether more outcomes of the client may be kept, after those that it acknowledges are deleted.
+    /// Those of the batch itself are few, and are not counted for a client with few others.
     private func hasRoom(for submission: Submission, of client: ClientRow) -> Bool {
         guard let kept = base.clients[client.id]?.kept, kept.count > StoredClient.keptFew else { return true }
         let acked = max(client.ackedThrough, min(submission.ackedThrough, client.settledThrough))
@@ -118,7 +118,7 @@ struct BatchPlanner {
         results[client]?.first { $0.number == number } ?? base.clients[client]?.result(number)
     }
 
-    /// One transaction: all of its steps are staged, or none.
+    /// Settles one transaction: all of its steps are staged, or none.
     private mutating func settle(_ entry: AdmittedEntry, number: Int64, of submission: Submission) -> TransactionOutcome
     {
         var rejection: Rejection?
@@ -141,59 +141,61 @@ struct BatchPlanner {
     }
 }
 
-/// What becomes of a group of submissions.
+/// The plan for a group of submissions.
 package struct Plan: Sendable {
-    /// What is to be written; `nil` when nothing changes.
+    /// The batch to write; `nil` when nothing changes.
     package var batch: CommittedBatch?
     /// One for each submission.
     package var outcomes: [PushOutcome]
-    /// The rest of submissions for which the batch had no room, by their index: to be planned again on top of it, before
-    /// anything that follows it from the same client. Their outcome says how far they came.
+    /// The rest of submissions that did not fit into the batch, by their index. It must be planned again on top of this
+    /// batch, before later submissions of the same client. Their outcomes say how far they came.
     package var left: [Int: Submission]
-    /// Something was refused because a record, or a seat, was not in the base: true only of a base with everything that was
-    /// asked for. Memory takes records for absent that the group creates, and a create may come to nothing: it is repeated,
-    /// or refused.
+    /// True when a refusal was caused by a record, or a seat, that is missing in the base. The refusal is certain only
+    /// if the base holds everything that was asked for. Memory assumes records to be absent that the group creates, and
+    /// such a create may fail: as a repetition, or refused.
     package var hasMissed: Bool
 }
 
-/// Bounds of what planning takes into one batch.
+/// Bounds of the work planned into one batch.
 ///
-/// Planning holds up whoever else waits for the same writer. What it takes depends on what is stored, not on the bytes that
-/// were sent: so **work** is counted in bytes that are read and written, as values of the fields that a patch touches, or
-/// as whole bodies that are parsed, created or encoded; a membership that changes counts as ``membershipWork``. The count is
+/// Planning delays everything else that waits for the same writer. Its cost depends on what is stored, not on the bytes
+/// that were sent. So **work** is counted in bytes read and written: values of the fields that a patch touches, or
+/// whole bodies that are parsed, created or encoded. A membership that changes costs ``membershipWork``. The count is
 /// the same on every machine.
 package struct PlanLimits: Hashable, Sendable {
-    /// Bytes of outcomes that are kept of a client until it acknowledges them; then its pushes are `overloaded`.
+    /// The maximum number of outcome bytes kept for a client until it acknowledges them; beyond it, its pushes are
+    /// `overloaded`.
     package var outcomeBytesMax = 512 * 1024
-    /// Work of one batch: with what exceeds it the next one begins. Some tens of milliseconds.
+    /// The maximum work in one batch; the excess begins the next one. Some tens of milliseconds.
     package var batchWorkMax = 4 * 1_048_576
-    /// Work of one transaction, which cannot be divided; beyond it is refused as `too_large`.
+    /// The maximum work in one transaction, which cannot be divided; beyond it the transaction is refused as
+    /// `too_large`.
     package var transactionWorkMax = 64 * 1_048_576
-    /// Work of a mutation beside what it reads and writes.
+    /// The work of a mutation beside what it reads and writes.
     package var stepWork = 64
-    /// Work of one membership that begins, ends or changes its role.
+    /// The work of one membership that begins, ends or changes its role.
     package var membershipWork = 1_024
 
     package init() {}
 }
 
-/// What is already in a read set while it grows, so that nothing is asked for twice.
+/// The keys already in a growing read set, so that nothing is asked for twice.
 struct AskedKeys {
     private var known: Set<RecordKey> = []
-    /// Who creates each record that begins in this group; that pair is not among `pairs`.
+    /// The creator of each record that begins in this group; that pair is not among `pairs`.
     private var births: [RecordKey: UserID] = [:]
     private var pairs: Set<ReadSet.RecordSeat> = []
     private var seats: Set<Seat> = []
 
-    /// - Parameter transactions: about how many there will be; with one record each nothing is hashed twice.
+    /// - Parameter transactions: the approximate number of transactions; with one record each, nothing is hashed twice.
     init(expecting transactions: Int) {
         births.reserveCapacity(transactions)
         pairs.reserveCapacity(transactions)
         seats.reserveCapacity(transactions)
     }
 
-    /// Adds what one step looks at. A key whose first use is a create is a birth: what comes after it sees what the
-    /// batch made of it.
+    /// Adds what one step reads. A key whose first use is a create is a birth: later steps see what the batch made of
+    /// it.
     mutating func note(_ step: Step, by user: UserID, in reads: inout ReadSet) {
         for named in step.namedWithin where births[named] == nil && known.insert(named).inserted {
             reads.records.append(named)
@@ -204,7 +206,7 @@ struct AskedKeys {
             noteSeat(step, user, scope, in: &reads)
             guard !known.contains(step.key) else { return notePair(pair, in: &reads) }
             guard let first = births.updateValue(user, forKey: step.key) else { return reads.births.append(pair) }
-            // Who comes later does not take its place.
+            // The first creator stays.
             births[step.key] = first
             notePair(pair, in: &reads)
         case .undelete(_, let scope):

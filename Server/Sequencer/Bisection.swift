@@ -1,38 +1,38 @@
 import TidemarkModel
 
-/// Finds what the store cannot take in a group of submissions, so that the rest of it still gets through: a pure machine.
+/// Finds what the store refuses in a group of submissions, so that the rest of it still gets through: a pure machine.
 ///
-/// Starts with the whole group as one piece. A piece that the store refuses, or that takes too long, is halved by clients,
-/// then taken apart into single transactions; a lone one that is refused is tried once more and then planned as refused
-///
+/// It starts with the whole group as one piece. A piece that the store refuses, or that takes too long, is halved by
+/// clients, then split into single transactions. A single transaction that is refused is tried once more, then planned
+/// as refused.
 package struct Bisection: Sendable {
-    /// What goes into one batch.
+    /// The content of one batch.
     struct Piece: Sendable {
         fileprivate struct Part: Sendable {
-            /// The place of its submission in the group.
+            /// The index of its submission in the group.
             let index: Int
             let submission: Submission
         }
 
         fileprivate let parts: [Part]
         fileprivate var isRepeated = false
-        /// Plan every entry as refused.
+        /// True when every entry is to be planned as refused.
         fileprivate(set) var refuses = false
 
         var submissions: [Submission] { parts.map(\.submission) }
     }
 
-    /// What the machine does about a piece that the store refused.
+    /// The reaction to a piece that the store refused.
     package enum Remedy: Hashable, Sendable {
         case halve
         case singleOut
         case repeatOnce
         case refuse
-        /// Not even the refusal could be stored: its outcome is `unavailable`.
+        /// Not even the refusal could be stored: the outcome is `unavailable`.
         case giveUp
     }
 
-    /// The next piece is last.
+    /// The remaining pieces; the last one is next.
     private var pieces: [Piece]
     private var found: [PushOutcome?]
 
@@ -42,13 +42,13 @@ package struct Bisection: Sendable {
         pieces = submissions.isEmpty ? [] : [whole]
     }
 
-    /// One outcome a submission, in their order; what was not decided is `unavailable`.
+    /// One outcome for each submission, in their order; an undecided one is `unavailable`.
     var outcomes: [PushOutcome] { found.map { $0 ?? .unavailable } }
 
-    /// Takes the piece to commit next; `nil` at the end.
+    /// Returns the piece to commit next; `nil` at the end.
     mutating func next() -> Piece? {
         while let piece = pieces.popLast() {
-            // A submission ends at its first entry that is not settled: what follows in it is not looked at.
+            // A submission ends at its first entry that is not settled: the entries after it are skipped.
             let open = piece.parts.filter { found[$0.index]?.isSettled ?? true }
             if open.count == piece.parts.count { return piece }
             if !open.isEmpty { return Piece(parts: open, isRepeated: piece.isRepeated, refuses: piece.refuses) }
@@ -56,29 +56,29 @@ package struct Bisection: Sendable {
         return nil
     }
 
-    /// The piece was committed, with these outcomes of its submissions.
+    /// Records that the piece was committed, with these outcomes of its submissions.
     ///
-    /// - Parameter left: what it had no room for, by the place in the piece; comes next.
+    /// - Parameter left: the rest that did not fit, by index in the piece; it comes next.
     mutating func committed(_ piece: Piece, _ outcomes: [PushOutcome], left: [Int: Submission] = [:]) {
         for (part, outcome) in zip(piece.parts, outcomes) {
             found[part.index] = found[part.index]?.followed(by: outcome) ?? outcome
         }
         guard !left.isEmpty else { return }
-        let rest = piece.parts.indices.compactMap { place in
-            left[place].map { Piece.Part(index: piece.parts[place].index, submission: $0) }
+        let rest = piece.parts.indices.compactMap { index in
+            left[index].map { Piece.Part(index: piece.parts[index].index, submission: $0) }
         }
         pieces.append(Piece(parts: rest, refuses: piece.refuses))
     }
 
-    /// The store was not available: the piece comes again next.
+    /// Puts the piece back as the next one, after the store was unavailable.
     mutating func postponed(_ piece: Piece) { pieces.append(piece) }
 
-    /// The piece took too long: a smaller one may not.
+    /// Divides a piece that took too long: a smaller one may not.
     ///
-    /// - Returns: false when it cannot be divided; nothing was then done about it.
+    /// - Returns: false when it cannot be divided; nothing is changed then.
     mutating func tookTooLong(_ piece: Piece) -> Bool { divide(piece) != nil }
 
-    /// The store refused the piece's values.
+    /// Reacts to a piece whose values the store refused.
     mutating func refused(_ piece: Piece) -> Remedy {
         if let remedy = divide(piece) { return remedy }
         guard !piece.refuses else {
@@ -109,7 +109,7 @@ package struct Bisection: Sendable {
         return nil
     }
 
-    /// Gives up on everything that is not decided.
+    /// Gives up on everything that is undecided.
     mutating func abandon(_ piece: Piece) {
         pieces = []
         for part in piece.parts { found[part.index] = .unavailable }

@@ -1,44 +1,44 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// The sequencing of one workspace: a pure machine that plans batches, sends them to the store one behind the other, and
-/// tells what came of them in their order.
+/// The sequencing of one workspace: a pure machine that plans batches, sends them to the store one after the other, and
+/// returns their results in order.
 ///
-/// At most two batches are on their way. The second one is *ahead*: it was planned on top of what the first is expected to
-/// leave, and the store takes it only if the first left that (`AHEAD.md`). What has to be read goes its way alone.
+/// At most two batches are in flight. The second one is *ahead*: it was planned on the state that the first is expected
+/// to leave. The store writes it only if the first left that state (`AHEAD.md`). A batch that needs a read flies alone.
 ///
-/// Its executor asks ``next(waiting:now:nonce:)``, carries the action out, and reports what came of it.
+/// The executor calls ``next(waiting:now:nonce:)``, carries the action out, and reports the result.
 package struct LaneMachine<Ticket: Sendable>: Sendable {
     package typealias Element = LaneQueue<Ticket>.Element
 
-    /// What the executor is to do. Then it asks again, except after ``wait(isOpen:)`` and ``rest``.
+    /// An action for the executor. Afterwards it asks again, except after ``wait(isOpen:)`` and ``rest``.
     package enum Action: Sendable {
-        /// Take a batch from the queue and hand it over by ``take(_:isAhead:)``.
+        /// Take a batch from the queue and pass it to ``take(_:isAhead:)``.
         case take(isAhead: Bool)
-        /// Put this back into the queue.
+        /// Put these elements back into the queue.
         case putBack([Element], cut: ClientID?)
         /// Read from the store, and report by ``read(_:_:)``.
         case read(Int, ReadSet)
-        /// Give a lock back under which nothing is to be written.
+        /// Release a lock under which nothing is to be written.
         case end(any Turn)
         /// Commit, and report by ``committed(_:_:)``. Commits are started in this order.
         case commit(Int, PlannedBatch)
-        /// Deliver the batch, if there is one, then answer: what submitters hear next is behind it.
+        /// Deliver the batch, if there is one, then answer: the answers follow the delivery.
         case deliver(CommittedBatch?, isHeard: Bool, [(ticket: Ticket, outcome: PushOutcome)])
         /// Wait before the store is tried again, and report by ``resumed(goesOn:)``.
         case pause(afterFailures: Int)
-        /// Worth a line in the log.
+        /// Write a line to the log.
         case note(LaneNote)
         /// Wait for a report; if `isOpen`, also until the queue has ``LaneLimits/aheadTransactionsMin``.
         case wait(isOpen: Bool)
-        /// Nothing waits, is on its way or is undelivered.
+        /// Rest: nothing waits, is in flight or is undelivered.
         case rest
     }
 
     /// One batch, from the queue to the store's answer.
     struct Flight: Sendable {
         enum State: Sendable {
-            /// To be planned; `looks` says that memory is not to be asked.
+            /// To be planned; with `looks`, memory is not used.
             case fresh(looks: Bool)
             case reading
             case read(Reading)
@@ -54,9 +54,9 @@ package struct LaneMachine<Ticket: Sendable>: Sendable {
         var isAhead: Bool
         var state: State
         var plan: Plan?
-        /// Planned from memory, with room for all of it: another may fly ahead of it.
+        /// True when it was planned from memory and nothing is left of it: another batch may fly ahead of it.
         var canBeFollowed = false
-        /// How often it was planned on something that was not so any more.
+        /// The number of times that its base had changed when it was to be written.
         var moves = 0
 
         var result: Result<Commitment, StoreError>? { if case .over(let result) = state { result } else { nil } }
@@ -64,16 +64,16 @@ package struct LaneMachine<Ticket: Sendable>: Sendable {
 
     let sequencer: Sequencer
     private let limits: LaneLimits
-    /// What is remembered of the workspace; true only if nothing is on its way.
+    /// The memory of the workspace; it equals the stored state only if nothing is in flight.
     package var memory: OrderMemory
     private var flights: [Flight] = []
     private var landed: [Flight] = []
-    /// What is to be done before anything else.
+    /// Actions to carry out before anything else.
     var due: [Action] = []
-    /// A batch that is being settled piece by piece, alone.
+    /// The batch that is being settled piece by piece, alone.
     var settling: LaneSettling<Ticket>?
     private var lastNumber = 0
-    /// Batches to come before one is sent ahead again.
+    /// The number of batches to come before one is sent ahead again.
     private var caution = 0
 
     package init(sequencer: Sequencer, limits: LaneLimits, memory: OrderMemory = OrderMemory()) {
@@ -82,15 +82,17 @@ package struct LaneMachine<Ticket: Sendable>: Sendable {
         self.memory = memory
     }
 
-    /// Tries of a piece while the store is unavailable.
+    /// The maximum number of attempts for a piece while the store is unavailable.
     var attemptsMax: Int { limits.attemptsMax }
 
-    /// Nothing is on its way or undelivered.
+    /// True when nothing is in flight or undelivered.
     package var isEmpty: Bool { flights.isEmpty && landed.isEmpty && settling == nil && due.isEmpty }
 
+    /// Returns the next action.
+    ///
     /// - Parameters:
-    ///   - waiting: transactions in the queue.
-    ///   - nonce: another one for each call; called when a batch is planned.
+    ///   - waiting: the number of transactions in the queue.
+    ///   - nonce: returns another one on each call; called when a batch is planned.
     package mutating func next(waiting: Int, now: Milliseconds, nonce: () -> UInt64) -> Action {
         while true {
             if !due.isEmpty { return due.removeFirst() }
@@ -98,14 +100,14 @@ package struct LaneMachine<Ticket: Sendable>: Sendable {
         }
     }
 
-    /// The batch that was to be taken.
+    /// Accepts the batch that was taken from the queue.
     package mutating func take(_ elements: [Element], isAhead: Bool) {
         guard !elements.isEmpty else { return }
         caution = max(0, caution - 1)
         flights.append(flight(elements, elements.map(\.submission), isAhead: isAhead))
     }
 
-    /// The store answered a ``Action/read(_:_:)``.
+    /// Accepts the store's answer to a ``Action/read(_:_:)``.
     package mutating func read(_ number: Int, _ result: Result<Reading, StoreError>) {
         change(number) { flight in
             switch result {
@@ -115,12 +117,12 @@ package struct LaneMachine<Ticket: Sendable>: Sendable {
         }
     }
 
-    /// The store answered a ``Action/commit(_:_:)``.
+    /// Accepts the store's answer to a ``Action/commit(_:_:)``.
     package mutating func committed(_ number: Int, _ result: Result<Commitment, StoreError>) {
         change(number) { $0.state = .over(result) }
     }
 
-    /// What is in a batch that is on its way, and whether all of it is refused.
+    /// Returns the content of a batch in flight, and whether all of it is refused.
     func content(of number: Int) -> (submissions: [Submission], refuses: Bool) {
         let flight = (flights + [settling?.flight].compactMap(\.self)).first { $0.number == number }
         return (flight?.submissions ?? [], flight?.refuses ?? false)
@@ -144,9 +146,9 @@ package struct LaneMachine<Ticket: Sendable>: Sendable {
             reads: sequencer.reads(for: submissions), refuses: refuses, isAhead: isAhead, state: .fresh(looks: false))
     }
 
-    // MARK: Batches on their way
+    // MARK: Batches in flight
 
-    /// `nil` when there is to be asked again.
+    /// Returns the next action; `nil` when the caller must ask again.
     private mutating func step(_ waiting: Int, _ now: Milliseconds, _ nonce: () -> UInt64) -> Action? {
         land()
         guard due.isEmpty else { return nil }
@@ -170,7 +172,7 @@ package struct LaneMachine<Ticket: Sendable>: Sendable {
         }
     }
 
-    /// Batches that are written leave, in their order.
+    /// Removes written batches from the front, in order.
     private mutating func land() {
         while let first = flights.first, case .success(.written)? = first.result {
             flights.removeFirst()
@@ -180,7 +182,7 @@ package struct LaneMachine<Ticket: Sendable>: Sendable {
         }
     }
 
-    /// Nothing flies ahead of a batch that left something: what goes back is the next to be taken.
+    /// Puts the rest of a batch back. Nothing flies ahead of a batch that left something: the rest is taken next.
     private mutating func putBack(_ left: [Int: Submission], of flight: Flight) {
         var cut: ClientID?
         let elements = flight.elements.indices.compactMap { index -> Element? in
@@ -204,7 +206,8 @@ package struct LaneMachine<Ticket: Sendable>: Sendable {
         return .deliver(plan.batch, isHeard: isHeard, answers)
     }
 
-    /// The store could not take the first batch. Before it is settled piece by piece, what is ahead of it has to be back.
+    /// Begins to settle the first batch piece by piece, which the store refused as a whole. The batch ahead of it must
+    /// have returned before.
     private mutating func takeApart(_ flight: Flight, _ error: StoreError) -> Action? {
         memory.forget()
         if let action = deliverFirst() { return action }
@@ -217,10 +220,10 @@ package struct LaneMachine<Ticket: Sendable>: Sendable {
         return nil
     }
 
-    /// Nothing of the first batch was written: it is planned on what is stored.
+    /// Plans the first batch again, on what is stored: nothing of it was written.
     private mutating func planAgain() {
         if flights[0].isAhead {
-            // The one before it may only have come out otherwise.
+            // Perhaps only the batch before it had another result than expected.
             caution = Self.cautiousBatches
             memory.forget()
         } else {
@@ -245,21 +248,21 @@ extension LaneMachine.Flight {
         moves += 1
         state =
             moves > Self.movesMax
-            ? .over(.failure(StoreError(.unavailable, "the order moves on under each plan"))) : .fresh(looks: true)
+            ? .over(.failure(StoreError(.unavailable, "the order moved on before each commit"))) : .fresh(looks: true)
     }
 
     private static var movesMax: Int { 8 }
 }
 
 extension LaneMachine {
-    /// Plans a batch that is not on its way: from memory where that holds everything, else on what was read.
+    /// Plans a batch that is not in flight: from memory if that holds everything, otherwise on what was read.
     ///
-    /// - Returns: what to do for it; `nil` when it is over, or there is to be asked again.
+    /// - Returns: the next action; `nil` when the batch is settled, or the caller must ask again.
     mutating func prepare(_ flight: inout Flight, _ now: Milliseconds, _ nonce: () -> UInt64) -> Action? {
         switch flight.state {
         case .fresh(let looks):
-            // Repetitions and refusals of whole pushes make no batch, and memory knows no records: that only the stored
-            // state may decide.
+            // Repetitions and refusals of whole pushes make no batch, and memory holds no records: only the stored
+            // state may decide on them.
             if !looks, memory.holds(flight.reads), let action = commit(&flight, nil, now, nonce) { return action }
             guard !flight.isOver else { return nil }
             guard !flight.isAhead else {
@@ -283,7 +286,7 @@ extension LaneMachine {
         }
     }
 
-    /// Plans the batch, which counts as written from here on; `nil` when there is none.
+    /// Plans the batch, which memory treats as written from here on; `nil` when there is none.
     private mutating func commit(
         _ flight: inout Flight, _ reading: Reading?, _ now: Milliseconds, _ nonce: () -> UInt64
     ) -> Action? {
@@ -299,7 +302,8 @@ extension LaneMachine {
         }
     }
 
-    /// What memory is made of is let go before this returns: to change it while it is shared would copy all of it.
+    /// Plans on the memory's state. Its copy is released before this returns: changing it while it is shared would copy
+    /// all of it.
     private func plan(
         _ flight: inout Flight, _ reading: Reading?, _ now: Milliseconds, _ nonce: UInt64
     ) throws(StoreError) -> PlannedBatch? {

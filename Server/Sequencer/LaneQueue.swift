@@ -3,12 +3,12 @@ package import TidemarkModel
 
 /// The queue of one workspace: first in, first out within a client, round robin between clients.
 package struct LaneQueue<Ticket: Sendable>: Sendable {
-    /// A submission that waits.
+    /// A submission in the queue.
     package struct Element: Sendable {
         package var submission: Submission
-        /// Whom to answer.
+        /// The submitter's callback.
         package let ticket: Ticket
-        /// What became of the part of it that earlier batches settled.
+        /// The outcome of the part that earlier batches settled.
         var earlier: PushOutcome?
 
         package init(_ submission: Submission, ticket: Ticket) {
@@ -16,13 +16,13 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
             self.ticket = ticket
         }
 
-        /// The outcome of the whole, when that of its last part is known.
+        /// Returns the outcome of the whole submission from that of its last part.
         func outcome(_ last: PushOutcome) -> PushOutcome { earlier?.followed(by: last) ?? last }
     }
 
     /// The oldest submission of each client that has any, in the order of their turns.
     private var firsts = Deque<Element>()
-    /// What waits behind it, of the few clients that have more.
+    /// Further submissions, of the few clients that have more than one.
     private var others: [ClientID: Deque<Element>] = [:]
     /// The clients of `firsts`.
     private var clients: Set<ClientID> = []
@@ -34,7 +34,7 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
 
     /// True when nothing waits.
     package var isEmpty: Bool { firsts.isEmpty }
-    /// Transactions that wait; a submission without any counts for one.
+    /// The number of waiting transactions, at least 1 if a submission waits.
     package var waiting: Int { firsts.isEmpty ? 0 : max(1, transactions) }
 
     /// Adds a submission; false when the queue is full.
@@ -58,7 +58,8 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
         batch.reserveCapacity(min(firsts.count, limits.batchClientsMax))
         var (transactionsLeft, mutationsLeft) = (limits.batchTransactionsMax, limits.batchMutationsMax)
         var bytesLeft = limits.batchBytesMax
-        // Who is taken and has more goes to the end: the first so many are each another client.
+        // A client that is served and has more moves to the end: the first `clientCount` elements are of different
+        // clients.
         let clientCount = firsts.count
         while let next = firsts.first {
             transactionsLeft -= next.submission.entries.count
@@ -75,10 +76,10 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
         return batch
     }
 
-    /// Gives back what the last batch had no room for, in the order in which it was taken. It stands before whatever else
-    /// waits of its clients, and they are the next to be served.
+    /// Puts back what did not fit into the last batch, in the order in which it was taken. It precedes everything else
+    /// that waits of its clients, and they are served next.
     ///
-    /// - Parameter cut: the client of whose submission a part was settled: it has had its turn and goes to the end.
+    /// - Parameter cut: the client whose submission was settled in part: it has had its turn and moves to the end.
     package mutating func putBack(_ left: [Element], cut: ClientID? = nil) {
         let behind = clients.intersection(left.map(\.submission.client))
         if !behind.isEmpty {
@@ -92,18 +93,18 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
             count(element, 1)
             let client = element.submission.client
             if !clients.insert(client).inserted,
-                let place = firsts.firstIndex(where: { $0.submission.client == client })
+                let index = firsts.firstIndex(where: { $0.submission.client == client })
             {
-                // Of one client the earlier of two comes later here.
-                others[client, default: []].prepend(firsts.remove(at: place))
+                // Of two submissions of one client, the earlier one is handled later here.
+                others[client, default: []].prepend(firsts.remove(at: index))
             }
             firsts.prepend(element)
         }
-        guard let cut, let place = firsts.firstIndex(where: { $0.submission.client == cut }) else { return }
-        firsts.append(firsts.remove(at: place))
+        guard let cut, let index = firsts.firstIndex(where: { $0.submission.client == cut }) else { return }
+        firsts.append(firsts.remove(at: index))
     }
 
-    /// The client's first submission was taken: the next one goes to the end.
+    /// Moves the client's next submission to the end, after its first one was taken.
     private mutating func followUp(_ client: ClientID) {
         guard let next = others.isEmpty ? nil : others[client]?.popFirst() else {
             clients.remove(client)
@@ -121,29 +122,30 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
 
 /// Bounds of one workspace's queue and of the batches taken from it.
 package struct LaneLimits: Hashable, Sendable {
-    /// Transactions in one batch.
+    /// The maximum number of transactions in one batch.
     package var batchTransactionsMax = 500
-    /// Wire bytes in one batch.
+    /// The maximum number of wire bytes in one batch.
     package var batchBytesMax = 1_048_576
-    /// Mutations in one batch: each may read a record before anything is known of its size.
+    /// The maximum number of mutations in one batch: each may read a record whose size is unknown before.
     package var batchMutationsMax = 1_000
-    /// Clients in one batch.
+    /// The maximum number of clients in one batch.
     package var batchClientsMax = 256
-    /// Waiting transactions at which the next batch is taken while one is still being committed.
+    /// The number of waiting transactions at which the next batch is taken while one is still being committed.
     package var aheadTransactionsMin = 48
-    /// Transactions that wait in the queue; more are refused as `overloaded`.
+    /// The maximum number of transactions in the queue; more are refused as `overloaded`.
     package var queueTransactionsMax = 50_000
-    /// Wire bytes that wait in the queue.
+    /// The maximum number of wire bytes in the queue.
     package var queueBytesMax = 64 * 1_048_576
-    /// Transactions of one submission, so that a busy client shares each batch with the others.
+    /// The maximum number of transactions in one submission, so that a busy client shares each batch with the others.
     package var submissionTransactionsMax = 50
-    /// Mutations of one submission, unless a single transaction has more.
+    /// The maximum number of mutations in one submission, unless a single transaction has more.
     package var submissionMutationsMax = 250
-    /// What planning takes into one batch.
+    /// The bounds of planning one batch.
     package var plan = PlanLimits()
-    /// Workspaces with a queue; beyond it half of those that have nothing to do are closed.
+    /// The maximum number of workspaces with a queue; beyond it half of the idle lanes are closed.
     package var lanesMax = 1_024
-    /// Tries of a batch while the store is unavailable, before its submissions are given back.
+    /// The maximum number of attempts to commit a batch while the store is unavailable; then its submissions fail as
+    /// `unavailable`.
     package var attemptsMax = 12
 
     package init() {}

@@ -1,24 +1,24 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// Something that a lane has to say to the operator.
+/// A note of a lane for the operator.
 package enum LaneNote: Hashable, Sendable {
-    /// The store refused a part of a batch; `client` and `number` are of its first transaction.
+    /// The store refused a part of a batch; `client` and `number` are those of its first transaction.
     case refused(StoreError, Bisection.Remedy, submissions: Int, client: ClientID?, number: Int64)
-    /// The store was not available for so many tries: a batch was given back.
+    /// The store was unavailable for all attempts: the batch was given up.
     case gaveUp(StoreError, tries: Int)
 }
 
-/// A batch that the store refused or could not take as a whole, on its way through the store piece by piece.
+/// A batch that the store refused or could not take as a whole, and that is now settled piece by piece.
 struct LaneSettling<Ticket: Sendable>: Sendable {
     typealias Flight = LaneMachine<Ticket>.Flight
 
     let elements: [LaneQueue<Ticket>.Element]
     var bisection: Bisection
-    /// What is on its way of it.
+    /// The piece in flight.
     var flight: Flight?
     fileprivate var piece: Bisection.Piece?
-    /// In a row.
+    /// The number of failures in a row.
     fileprivate var failures = 0
     fileprivate var lastError: StoreError
 
@@ -27,14 +27,14 @@ struct LaneSettling<Ticket: Sendable>: Sendable {
         bisection = Bisection(flight.submissions)
         piece = bisection.next()
         lastError = error
-        // The whole of it has failed already.
+        // The whole batch has failed already.
         self.flight = flight
         self.flight?.state = .over(.failure(error))
     }
 }
 
 extension LaneMachine {
-    /// `nil` when there is to be asked again.
+    /// Returns the next action of settling; `nil` when the caller must ask again.
     mutating func settle(_ now: Milliseconds, _ nonce: () -> UInt64) -> Action? {
         guard var flight = settling?.flight else { return launchPiece() }
         switch flight.state {
@@ -52,7 +52,7 @@ extension LaneMachine {
         }
     }
 
-    /// The executor waited, or did not because the service stops.
+    /// Continues after the executor's wait; `goesOn` is false if it did not wait because the service stops.
     package mutating func resumed(goesOn: Bool) {
         guard let piece = settling?.piece else { return }
         if goesOn { settling?.bisection.postponed(piece) } else { giveUp() }

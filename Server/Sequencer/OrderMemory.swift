@@ -1,51 +1,53 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// What a lane remembers of its workspace from the batches that it sent to the store, so that the next need not ask again.
+/// A lane's memory of its workspace, from the batches that it sent to the store, so that the next one need not read
+/// again.
 ///
-/// It is true of one head, which may run ahead of what is stored: a batch counts as soon as it is planned. Whatever changes
-/// a client or a member moves the head, so a store that finds the same head under the workspace's lock knows that what is
-/// remembered is what is stored.
+/// It is the state at one head, which may be ahead of the stored one: a batch is included as soon as it is planned.
+/// Every change of a client or a member moves the head. So if a store finds the same head under the workspace's lock,
+/// the memory equals the stored state.
 package struct OrderMemory: Sendable {
-    /// Clients and grants as of its head, but no records; `nil` while nothing is remembered.
+    /// Clients and grants as of its head, without records; `nil` while nothing is remembered.
     private var state: OrderState?
-    /// When another node last said that it listens, as of that head.
+    /// The last time at which another node renewed its registration as a listener, as of that head.
     package private(set) var heard: Milliseconds?
-    /// Batches to come that shall not be planned from memory.
+    /// The number of batches to come that must not be planned from memory.
     private var distrust = 0
 
     package init() {}
 
-    /// The end of the batch that this is true of; `nil` while nothing is remembered.
+    /// The head whose state is remembered; `nil` while nothing is.
     package var head: Head? { state?.head }
 
-    /// The remembered client.
+    /// Returns the remembered client.
     package func client(_ id: ClientID) -> StoredClient? { state?.clients[id] }
 
-    /// The remembered grant; `nil` says nothing about whether there is one.
+    /// Returns the remembered grant; `nil` does not mean that there is none.
     package func grant(_ seat: Seat) -> Grant? { state?.grants[seat] }
 
-    /// Remembers nothing.
+    /// Forgets everything.
     package mutating func forget() { (state, heard) = (nil, nil) }
 
-    /// What was remembered proved wrong: forgets it, and is not asked for the next few batches. Another node may be writing
-    /// the workspace in turn with this one, and every batch that is planned on the wrong head costs a round trip.
+    /// Forgets everything, since it proved wrong, and plans the next few batches without memory. Another node may be
+    /// writing the workspace in turn with this one, and every batch that is planned on the wrong head costs a round
+    /// trip.
     package mutating func distrustItself() {
         forget()
         distrust = Self.distrustedBatches
     }
 
-    /// Everything that `reads` asks for is remembered, with its births taken for absent.
+    /// Returns whether everything that `reads` asks for is remembered, with its births assumed to be absent.
     package func holds(_ reads: ReadSet) -> Bool {
         guard distrust == 0, let state, reads.records.isEmpty, reads.recordSeats.isEmpty else { return false }
         return reads.clients.allSatisfy { state.clients[$0] != nil }
             && reads.seats.allSatisfy { state.grants[$0] != nil }
     }
 
-    /// What has to be read for a batch that memory alone does not answer. Births are looked at, since there is a question
-    /// for the store anyway.
+    /// Returns what must be read for a batch that memory alone cannot answer. It includes the births, since the store
+    /// is asked anyway.
     ///
-    /// - Parameter everything: rely on nothing that is remembered.
+    /// - Parameter everything: whether to ignore all that is remembered.
     package mutating func missing(_ reads: ReadSet, everything: Bool = false) -> ReadSet {
         var missing = reads.lookingAtBirths
         if distrust > 0 || everything { forget() }
@@ -58,7 +60,7 @@ package struct OrderMemory: Sendable {
 
     /// Takes over what was read after `missing`.
     ///
-    /// - Returns: false when that is of another head than what is remembered: everything has to be read.
+    /// - Returns: false when the reading is of another head than the memory: everything must be read.
     package mutating func take(_ reading: Reading) -> Bool {
         guard state == nil || state?.head == reading.state.head else { return false }
         var found = reading.state
@@ -73,14 +75,14 @@ package struct OrderMemory: Sendable {
         return true
     }
 
-    /// What a batch is planned on, with the records that were read for it.
+    /// Returns the state on which a batch is planned, with the records that were read for it.
     package func base(with records: [RecordKey: StoredRecord] = [:]) -> OrderState? {
         var base = state
         base?.records = records
         return base
     }
 
-    /// A batch was planned on top of the remembered head: it counts as written, and these are the clients as it leaves them.
+    /// Treats a batch as written that was planned on the remembered head; `settled` are its clients with its effects.
     package mutating func planned(_ batch: CommittedBatch, clients settled: [StoredClient]) {
         guard state != nil else { return }
         state?.head = batch.head
@@ -89,7 +91,7 @@ package struct OrderMemory: Sendable {
         for client in batch.removals { state?.clients[client] = nil }
         for change in batch.memberships {
             let seat = Seat(user: change.user, scope: change.scope)
-            // A role that changes keeps a beginning which may not be known here.
+            // A change of role keeps the beginning, which may be unknown here.
             let since = change.since ?? state?.grants[seat]?.since
             state?.grants[seat] = change.role.flatMap { role in
                 since.map { Grant(scope: change.scope, since: $0, role: role) }
@@ -98,6 +100,6 @@ package struct OrderMemory: Sendable {
     }
 
     private static let distrustedBatches = 8
-    /// Clients, and grants, of one workspace; beyond it all are asked for again.
+    /// The maximum number of clients, and of grants, of one workspace; beyond it all are read again.
     private static let entriesMax = 16_384
 }

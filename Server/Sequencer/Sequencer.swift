@@ -1,11 +1,11 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// The one writer of a workspace, as pure functions: which state a group of submissions needs, and what becomes of them.
+/// The one writer of a workspace, as pure functions: the state that a group of submissions needs, and its plan.
 ///
-/// The same code runs over PostgreSQL, over SQLite and in the simulator; time and nonce come in as arguments. It knows no
-/// schema: each transaction brings what it needs of the one that it was admitted under, so that a schema may change between
-/// two transactions of one batch, and never in the middle of one.
+/// The same code runs over PostgreSQL, over SQLite and in the simulator; time and nonce are arguments. It knows no
+/// schema: each transaction carries what it needs of the schema that admitted it. So a schema may change between two
+/// transactions of one batch, but never within one.
 package struct Sequencer: Sendable {
     package let limits: ModelLimits
     let bounds: PlanLimits
@@ -15,7 +15,7 @@ package struct Sequencer: Sendable {
         self.limits = limits
     }
 
-    /// What `plan` will look at.
+    /// Returns what `plan` will read.
     package func reads(for submissions: [Submission]) -> ReadSet {
         var reads = ReadSet()
         reads.clients.reserveCapacity(submissions.count)
@@ -35,7 +35,8 @@ package struct Sequencer: Sendable {
     ///
     /// - Parameters:
     ///   - base: everything that ``reads(for:)`` asks for. It may hold more.
-    ///   - refusing: refuse every entry as `internal_rejected`: the last resort for one that the store cannot take.
+    ///   - refusing: whether to refuse every entry as `internal_rejected`: the last resort for one that the store
+    ///     refuses.
     package func plan(
         _ submissions: [Submission], on base: OrderState, now: Milliseconds, nonce: UInt64, refusing: Bool = false
     ) -> Plan {
@@ -51,7 +52,7 @@ package struct Sequencer: Sendable {
     }
 }
 
-/// A stretch of one client's numbered transactions on its way to the order.
+/// A stretch of one client's numbered transactions to be sequenced.
 package struct Submission: Sendable {
     package var client: ClientID
     package var principal: Principal
@@ -63,7 +64,7 @@ package struct Submission: Sendable {
     package var entries: [AdmittedEntry]
     /// Bytes on the wire, for the batch bound.
     package var bytes: Int
-    /// The last piece of the push that it comes from.
+    /// True for the last piece of its push.
     package var isLast: Bool
     /// Name and version of the app, for the ledger.
     package var app: String?
@@ -83,13 +84,13 @@ package struct Submission: Sendable {
         self.app = app
     }
 
-    /// The number that the push ends with which it comes from; `nil` for a piece that others follow.
+    /// The number with which its push ends; `nil` for a piece that others follow.
     package var pushEnd: Int64? { isLast ? first + Int64(entries.count) - 1 : nil }
 
-    /// Mutations in all entries.
+    /// The number of mutations in all entries.
     var mutations: Int { entries.reduce(0) { $0 + $1.mutations } }
 
-    /// What is left of it without its first entries.
+    /// Returns the submission without its first entries.
     func dropping(_ count: Int) -> Submission {
         var rest = self
         rest.first += Int64(count)
@@ -98,7 +99,7 @@ package struct Submission: Sendable {
         return rest
     }
 
-    /// The entries one by one, so that a poisonous one can be found.
+    /// The entries one by one, so that the one that fails can be found.
     var singles: [Submission] {
         entries.enumerated().map { offset, entry in
             var single = self
@@ -115,7 +116,7 @@ package struct AdmittedEntry: Sendable {
     package var id: TransactionID
     package var ifSeq: SequenceNumber?
     package var steps: Result<[Step], Rejection>
-    /// The scopes that everybody sees, by the schema that it was admitted under.
+    /// The scopes visible to everyone, by the schema that admitted the transaction.
     var sharedScopes: Set<ScopeID>
 
     package init(
@@ -127,18 +128,18 @@ package struct AdmittedEntry: Sendable {
         self.sharedScopes = sharedScopes
     }
 
-    /// Mutations that it would carry out.
+    /// The number of mutations that it would carry out.
     package var mutations: Int { if case .success(let steps) = steps { steps.count } else { 0 } }
 }
 
-/// One mutation, checked against the schema and encoded as far as that needs no state.
+/// One mutation, checked against the schema and encoded as far as possible without state.
 package struct Step: Sendable {
-    /// What is done, with everything encoded that needs no state.
+    /// The action of a step, with everything encoded that needs no state.
     package enum Action: Sendable {
         case create(Fields, body: [UInt8], scope: ScopeID)
         case update([NamedPatch])
         case delete
-        /// `null` for fields that are removed.
+        /// Fields to remove are `null`.
         case undelete(Fields, scope: ScopeID)
     }
 
@@ -146,7 +147,7 @@ package struct Step: Sendable {
     package var collection: CollectionSchema
     package var action: Action
 
-    /// The records that must be in the scope of the one that the step writes.
+    /// The records that must be in the scope of the record that the step writes.
     var namedWithin: [RecordKey] {
         let references = collection.innerReferences
         guard !references.isEmpty else { return [] }
@@ -169,31 +170,32 @@ package struct Step: Sendable {
     }
 }
 
-/// What became of one submission.
+/// The outcome of one submission.
 package enum PushOutcome: Hashable, Sendable {
     /// Every entry is settled, now or earlier; the results are those of its entries.
     case settled(through: Int64, results: [TransactionOutcome])
-    /// Entries are missing before it; nothing from the gap on was looked at.
+    /// Entries are missing before it; nothing after the gap was processed.
     case gap(settledThrough: Int64)
-    /// A ghost of a dead connection: dropped.
+    /// A push of a dead connection: dropped.
     case stale
-    /// A number came back with other content: two installs share the client id.
+    /// A number came again with other content: two installs share the client id.
     case forked
     /// The client is not registered for this user.
     case unknownClient
     /// The store could not be reached in time; nothing was decided, or not all of it.
     case unavailable
-    /// The workspace's queue is full, or the client has left too many outcomes unacknowledged; nothing new was settled.
+    /// The workspace's queue is full, or the client has too many unacknowledged outcomes; nothing new was settled.
     case overloaded
 }
 
 extension PushOutcome {
-    /// Every entry got its number's outcome.
+    /// True when every entry is settled.
     package var isSettled: Bool {
         if case .settled = self { true } else { false }
     }
 
-    /// The outcome of a push whose later part came out as `next`: results are joined until one part is not settled.
+    /// Returns the joint outcome of a push whose next part has the outcome `next`: results are joined until a part is
+    /// not settled.
     package func followed(by next: PushOutcome) -> PushOutcome {
         guard case .settled(_, let results) = self else { return self }
         guard case .settled(let through, let more) = next else { return next }

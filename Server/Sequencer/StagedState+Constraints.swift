@@ -1,9 +1,9 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Constraints on a record, whoever writes it (R-155).
+/// Constraints on a record, regardless of its writer (R-155).
 extension StagedState {
-    /// Refuses the record of a scope that its creator would not see. Services open scopes for others.
+    /// Refuses a record that opens a scope which its creator could not see. Services open scopes for others.
     func checkOpener(_ step: Step, _ fields: Fields, _ principal: Principal) throws(Rejection) {
         guard step.collection.scope == .ownRecord, !principal.isService else { return }
         let members = MemberList(fields: fields, author: principal.user, collection: step.collection)
@@ -13,7 +13,7 @@ extension StagedState {
             "\(step.collection.name).\(step.collection.memberField ?? ""): must list the creator among the members")
     }
 
-    /// Refuses a change that takes the last member out of a scope: nobody could undo it. Services can, and pass.
+    /// Refuses a change that removes the last member of a scope: no user could undo it. Services can, and are allowed.
     func checkNotEmptied(
         _ step: Step, _ record: StoredRecord, from before: Fields, to after: Fields
     ) throws(Rejection) {
@@ -23,8 +23,8 @@ extension StagedState {
         throw step.collection.emptied
     }
 
-    /// Refuses a reference that changes and names no record of the scope, where the schema says `"within": "scope"`. Whether
-    /// there is such a record elsewhere is not told.
+    /// Refuses a changed reference that names no record of the scope, if the schema says `"within": "scope"`. The
+    /// refusal does not reveal whether the record exists elsewhere.
     mutating func checkReferences(
         _ step: Step, from before: Fields, to after: Fields, in scope: ScopeID
     ) throws(Rejection) {

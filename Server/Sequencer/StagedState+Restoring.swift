@@ -2,10 +2,10 @@ import TidemarkModel
 import TidemarkStore
 
 extension StagedState {
-    /// Brings a deleted record back: a creation by its caller in the place of the old record, see
+    /// Restores a deleted record: a creation by the caller that replaces the old record, see
     /// `Shared/Model/Merge/RESTORING.md`.
     ///
-    /// - Parameter written: of `RecordMerge.restoring`.
+    /// - Parameter written: the result of `RecordMerge.restoring`.
     mutating func undelete(
         _ step: Step, _ written: Fields, _ scope: ScopeID, _ ifSeq: SequenceNumber?, _ submission: Submission,
         _ limits: ModelLimits
@@ -16,7 +16,7 @@ extension StagedState {
         var standing = standing(principal, collection, scope, author: record.author)
         let members = MemberList(fields: deleted, author: record.author, collection: collection)
         if collection.scope == .ownRecord, record.isDeleted {
-            // The deletion ended all memberships: what counts is who was a member then, and as what.
+            // The deletion ended all memberships: the membership and role at that time decide.
             standing.role = members.role(of: principal.user)
         }
         guard standing.role != nil || principal.isService else { throw missing(step.key) }
@@ -25,7 +25,7 @@ extension StagedState {
         try judge(step, standing, wasAlone: members.isAlone(principal.user))
         guard deleted != nil || collection.isOpen(to: standing) else {
             throw Rejection(
-                .forbidden, "\(collection.name): what was deleted is not known any more: create another record")
+                .forbidden, "\(collection.name): the deleted fields are no longer known: create another record")
         }
         let after = try RecordMerge.restored(
             deleted, with: written, in: collection, isService: principal.isService)
@@ -41,7 +41,8 @@ extension StagedState {
         for value in differences { note(value, of: record, by: submission) }
     }
 
-    /// A restore takes the right to delete, else a member would bring back what a moderator took away, and the right to create.
+    /// Refuses without the right to delete, or a member would restore what a moderator removed, and without the right
+    /// to create.
     private func judge(_ step: Step, _ standing: Standing, wasAlone: Bool) throws(Rejection) {
         guard standing.satisfies(step.collection.delete) || wasAlone else { throw Self.refused(step, "bring back") }
         var creator = standing
@@ -55,12 +56,12 @@ extension StagedState {
         _ limits: ModelLimits
     ) throws(Rejection) {
         var record = record
-        // The author of a scope's own record is its owner: a restore gives nobody a role that they did not have. Services act
-        // for whoever runs the server, not in a name of their own.
+        // The author of a scope's own record is its owner: a restore gives no one a role that they did not have.
+        // Services act for the operator, not in their own name.
         if step.collection.scope != .ownRecord, !submission.principal.isService {
             record.author = submission.principal.user
         }
-        // With the values of the writer as well: an id that they make would be another record.
+        // Checked with the writer's values as well: an id derived from them would be another record.
         try checkIdentity(step, nil, written, record, submission.principal)
         try checkIdentity(step, nil, after, record, submission.principal)
         let body = after.canonicalBytes
@@ -69,7 +70,7 @@ extension StagedState {
         try changeMembers(step, record, from: nil, to: after, limits)
     }
 
-    /// The fields as they were deleted; `nil` where that is not known, and of a living record.
+    /// Returns the fields as they were deleted; `nil` if they are unknown, or the record is living.
     private mutating func buriedFields(
         of record: StoredRecord, in collection: CollectionSchema
     ) throws(Rejection) -> Fields? {
@@ -78,7 +79,7 @@ extension StagedState {
         do {
             return collection.withStoredNames(try JSONReader.read(record.buried) { try $0.fields() })
         } catch {
-            throw Rejection(.internalRejected, "what was deleted of \(record.key) does not read")
+            throw Rejection(.internalRejected, "the deleted body of \(record.key) cannot be parsed")
         }
     }
 }

@@ -1,22 +1,22 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The state that a batch builds up: what was read, overlaid by what the batch wrote so far. Changes are journalled so
+/// The state that a batch builds up: the read state, overlaid by the batch's writes so far. Changes are journalled so
 /// that a refused transaction leaves no trace.
 struct StagedState {
-    /// A record with its fields at hand: parsed once a batch, changed as often as need be, and encoded at its end.
+    /// A record with its fields: parsed once per batch, changed as often as needed, and encoded at the batch's end.
     private struct Working {
-        /// Its body is that of the fields only where `isEncoded` says so.
+        /// Its body matches the fields only if `isEncoded` is true.
         var record: StoredRecord
         /// Parsed on first use.
         var fields: Fields?
-        /// Bytes of the body that belongs to the fields.
+        /// The bytes of the body that the fields make.
         var bytes: Int
         var isWritten = false
         var isEncoded = true
     }
 
-    /// A place to roll back to.
+    /// A point to roll back to.
     struct Mark {
         fileprivate let undo: Int
         fileprivate let last: SequenceNumber
@@ -26,34 +26,34 @@ struct StagedState {
 
     private enum Undo {
         case record(RecordKey, Working?)
-        /// `nil` where the batch had not changed it.
+        /// `nil` where the batch had not changed the grant.
         case grant(Seat, Grant??)
     }
 
     let time: Milliseconds
-    /// The last number given.
+    /// The last number given out.
     private(set) var last: SequenceNumber
     private(set) var memberships: [MembershipChange] = []
-    /// What was overwritten unseen, in the order of the writes.
+    /// Values that were overwritten unseen, in the order of the writes.
     private(set) var ledger: [LedgerEntry] = []
-    /// The `manual` fields that the transaction under way leaves as they are.
+    /// The `manual` fields that the current transaction leaves unchanged.
     private(set) var contested: [ContestedFields] = []
-    /// Steps of it that have nothing but such fields.
+    /// The number of its steps that have only such fields.
     private var contestedSteps = 0
-    /// The number that a repeated create stands for, when the transaction had no effect of its own.
+    /// The number of a repeated create, for a transaction that had no effect of its own.
     private var repeated: SequenceNumber = 0
-    /// A step was refused because something is not there: known for certain only where everything was read.
+    /// True when a step was refused because something is missing. That is certain only if everything was read.
     private(set) var hasMissed = false
-    /// What the batch has cost so far, as ``PlanLimits`` counts it; refused transactions have cost something as well.
+    /// The work of the batch so far, as ``PlanLimits`` counts it; refused transactions are included.
     private(set) var work = 0
-    /// Where the transaction under way goes too far.
+    /// The total work at which the current transaction is refused.
     private var workMax = Int.max
     let bounds: PlanLimits
-    /// Of the schema that the transaction under way was admitted under.
+    /// The shared scopes of the schema that admitted the current transaction.
     private var sharedScopes: Set<ScopeID> = []
     private var records: [RecordKey: Working] = [:]
     private let base: OrderState
-    /// Those that the batch changed.
+    /// The grants that the batch changed.
     private var grants: [Seat: Grant?] = [:]
     private var undo: [Undo] = []
 
@@ -68,7 +68,7 @@ struct StagedState {
         for (key, record) in base.records { records[key] = Working(record: record, bytes: record.body.count) }
     }
 
-    /// Final states in the order of their numbers.
+    /// The final states in the order of their numbers.
     var writtenRecords: [StoredRecord] {
         records.values.filter(\.isWritten).map { working in
             var record = working.record
@@ -77,7 +77,7 @@ struct StagedState {
         }.sorted { $0.seq < $1.seq }
     }
 
-    /// A transaction begins.
+    /// Begins a transaction.
     mutating func mark(sharedScopes: Set<ScopeID>) -> Mark {
         self.sharedScopes = sharedScopes
         undo.removeAll(keepingCapacity: true)
@@ -88,15 +88,15 @@ struct StagedState {
         return Mark(undo: undo.count, last: last, memberships: memberships.count, ledger: ledger.count)
     }
 
-    /// Counts what a step costs.
+    /// Counts the cost of a step.
     ///
-    /// - Throws: `too_large` when its transaction has cost more than one may.
+    /// - Throws: `too_large` when its transaction exceeds its maximum.
     mutating func spend(_ cost: Int) throws(Rejection) {
         work += cost
         guard work <= workMax else {
             throw Rejection(
                 .tooLarge,
-                "touches more than \(bounds.transactionWorkMax) bytes of what is stored: use several transactions")
+                "touches more than \(bounds.transactionWorkMax) stored bytes: use several transactions")
         }
     }
 
@@ -113,10 +113,10 @@ struct StagedState {
         ledger.removeLast(ledger.count - mark.ledger)
     }
 
-    /// The number of the last effect since the mark; of the repeated create when there was none.
+    /// Returns the number of the last effect since the mark, or that of the repeated create if there was none.
     func lastEffect(since mark: Mark) -> SequenceNumber { last > mark.last ? last : repeated }
 
-    /// Why a transaction of so many steps is refused after all: every field that it writes is contested.
+    /// Returns the refusal of a transaction of `count` steps if every field that it writes is contested.
     func refusal(ofSteps count: Int, in collection: CollectionSchema?) -> Rejection? {
         guard count > 0, contestedSteps == count, let field = contested.first?.fields.first, let collection else {
             return nil
@@ -126,24 +126,24 @@ struct StagedState {
 
     mutating func noteRepetition(of seq: SequenceNumber) { repeated = max(repeated, seq) }
 
-    /// The record as it is now, but for its body.
+    /// Returns the present record; its body may be outdated.
     func record(_ key: RecordKey) -> StoredRecord? { records[key]?.record }
 
-    /// Notes that a step found no record, or no seat in its scope, and why it is refused.
+    /// Records that a step found no record, or no seat in its scope, and returns its refusal.
     mutating func missing(_ key: RecordKey) -> Rejection {
         hasMissed = true
         return Rejection(.notFound, "\(key.collection): no such record")
     }
 
-    /// Bytes of the record's body.
+    /// Returns the bytes of the record's body.
     func bytes(of key: RecordKey) -> Int { records[key]?.bytes ?? 0 }
 
-    /// The record's fields, parsed once a batch.
+    /// Returns the record's fields, parsed once per batch.
     mutating func fields(of key: RecordKey, in collection: CollectionSchema) throws(Rejection) -> Fields {
         guard let working = records[key] else { return Fields() }
         if let fields = working.fields { return fields }
         if working.record.isDeleted { return Fields() }
-        // Once to parse it, once to write it again.
+        // Counted once to parse it, once to write it again.
         try spend(2 * working.bytes)
         do {
             let fields = collection.withStoredNames(try JSONReader.read(working.record.body) { try $0.fields() })
@@ -151,11 +151,11 @@ struct StagedState {
             if collection.hasAliases { records[key]?.bytes = fields.jsonSize }
             return fields
         } catch {
-            throw Rejection(.internalRejected, "the stored body of \(key) does not read")
+            throw Rejection(.internalRejected, "the stored body of \(key) cannot be parsed")
         }
     }
 
-    /// The body of the record's fields as they are now.
+    /// Returns the body of the record's present fields.
     func currentBody(of key: RecordKey) -> [UInt8] {
         guard let working = records[key] else { return [] }
         return working.isEncoded ? working.record.body : working.fields?.canonicalBytes ?? working.record.body
@@ -170,8 +170,8 @@ struct StagedState {
     /// Stages the next state of a record under the next number.
     ///
     /// - Parameters:
-    ///   - bytes: of the body that the fields make.
-    ///   - isEncoded: the record comes with that body; else it is made at the end of the batch.
+    ///   - bytes: the size of the body that the fields make.
+    ///   - isEncoded: whether the record has that body; otherwise it is made at the end of the batch.
     mutating func write(
         _ record: StoredRecord, fields: Fields, bytes: Int, isEncoded: Bool
     ) -> SequenceNumber {
@@ -185,7 +185,7 @@ struct StagedState {
         return last
     }
 
-    /// Notes what the last write overwrote; `record` is the state before it.
+    /// Adds a value that the last write overwrote to the ledger; `record` is the state before it.
     mutating func note(_ value: OverwrittenValue, of record: StoredRecord, by submission: Submission) {
         ledger.append(
             LedgerEntry(
@@ -206,9 +206,9 @@ struct StagedState {
 }
 
 extension StagedState {
-    /// Applies one step under the access rules as of this place in the order.
+    /// Applies one step under the access rules at this number of the order.
     ///
-    /// What a user may not see and what does not exist are answered alike.
+    /// A record that the user may not see gets the same answer as one that does not exist.
     mutating func apply(
         _ step: Step, ifSeq: SequenceNumber?, of submission: Submission, limits: ModelLimits
     ) throws(Rejection) {
@@ -247,7 +247,7 @@ extension StagedState {
         _ step: Step, _ fields: Fields, _ body: [UInt8], _ scope: ScopeID, _ principal: Principal,
         _ limits: ModelLimits
     ) throws(Rejection) {
-        // The right to create is judged before anything is said of the id: a refusal tells nothing of what exists.
+        // The right to create is judged before the id is looked up: a refusal does not reveal what exists.
         let standing = standing(principal, step.collection, scope, author: principal.user)
         var admitted = standing
         if step.collection.scope == .ownRecord { admitted.role = admitted.role ?? .owner }
@@ -257,7 +257,7 @@ extension StagedState {
         }
         try checkOpener(step, fields, principal)
         if let existing = record(step.key) {
-            // only the author's own repetition is a success; to everyone else the id is merely taken.
+            // only the author's own repetition is a success; for everyone else the id is taken.
             let isOwn = existing.author == principal.user && existing.scope == scope
             guard isOwn, standing.role != nil || principal.isService || step.collection.scope == .ownRecord else {
                 throw Rejection(.idConflict, "\(step.collection.name): the id is taken")
@@ -265,8 +265,8 @@ extension StagedState {
             if let key = step.collection.identity?.keyField, !existing.isDeleted,
                 try self.fields(of: step.key, in: step.collection) != fields
             {
-                // Two devices of one user that chose one key are two writers: neither's values go without a word.
-                throw Rejection(.idConflict, "\(step.collection.name).\(key): a record with this key is there")
+                // Two devices of one user that chose one key are two writers: neither's values are dropped silently.
+                throw Rejection(.idConflict, "\(step.collection.name).\(key): a record with this key exists")
             }
             if existing.isDeleted { throw Rejection(.gone, "\(step.collection.name): the record was deleted") }
             return noteRepetition(of: existing.seq)
@@ -279,7 +279,8 @@ extension StagedState {
         try changeMembers(step, record, from: nil, to: fields, limits)
     }
 
-    /// What an id is made of cannot change. One that was never made of it, from before the schema said so, is none.
+    /// Refuses a change of the fields from which the id is derived. An id from before the schema required that is not
+    /// derived.
     func checkIdentity(
         _ step: Step, _ before: Fields?, _ after: Fields, _ record: StoredRecord, _ principal: Principal
     ) throws(Rejection) {
@@ -295,7 +296,7 @@ extension StagedState {
         }
     }
 
-    /// Stages a state that comes as a whole.
+    /// Stages a state with its whole body.
     mutating func write(
         _ step: Step, _ record: StoredRecord, isDeleted: Bool, after: Fields, body: [UInt8]
     ) throws(Rejection) {
@@ -362,12 +363,12 @@ extension StagedState {
 }
 
 extension StagedState {
-    /// Stages what patches make of a record, looking only at the fields that they are for: the body is not encoded, its
-    /// size is kept along, and members are compared only where the patches list them.
+    /// Stages the result of patches on a record, reading only the fields that they change. The body is not encoded, its
+    /// size is updated, and members are compared only if the patches list them.
     ///
-    /// Contested fields stay as they are.
+    /// Contested fields stay unchanged.
     ///
-    /// - Returns: the fields before and after; `nil` where all of them are contested, and nothing is staged.
+    /// - Returns: the fields before and after; `nil` if all of them are contested and nothing is staged.
     mutating func patch(
         _ step: Step, _ record: StoredRecord, _ patches: [NamedPatch], _ principal: Principal, _ limits: ModelLimits
     ) throws(Rejection) -> (before: Fields, after: Fields)? {
@@ -409,7 +410,7 @@ extension StagedState {
         return (before, after)
     }
 
-    /// The fields that the patches are for, each once; what the schema does not know is refused by the merge.
+    /// Returns the fields that the patches change, each once; the merge refuses fields that the schema does not know.
     private static func fields(of patches: [NamedPatch], in collection: CollectionSchema) -> [String] {
         var names: [String] = []
         for patch in patches {
@@ -419,18 +420,18 @@ extension StagedState {
     }
 }
 
-/// Bytes of a record's body while its fields change.
+/// The size of a record's body while its fields change.
 private struct BodySize {
-    /// Its members, each with the comma or the brace behind it.
+    /// The bytes of its members, each with the comma or brace that follows.
     private var members: Int
 
     init(bytes: Int) { members = bytes > 2 ? bytes - 1 : 0 }
 
     var bytes: Int { members + (members == 0 ? 2 : 1) }
 
-    /// - Parameter bytes: of a member; 0 is none.
+    /// - Parameter bytes: the size of a member; 0 for none.
     mutating func remove(_ bytes: Int) { members -= bytes == 0 ? 0 : bytes + 1 }
 
-    /// - Parameter bytes: of a member; 0 is none.
+    /// - Parameter bytes: the size of a member; 0 for none.
     mutating func add(_ bytes: Int) { members += bytes == 0 ? 0 : bytes + 1 }
 }

@@ -2,7 +2,7 @@ package import TidemarkModel
 
 /// A batch as bytes for the nodes that did not commit it: JSON, kept in the batch's row.
 package enum BatchBody {
-    /// Encodes what delivery needs; `low` and `head` stand in the row's own columns.
+    /// Encodes what delivery needs. `low` and `head` are in columns of their own.
     package static func encode(_ batch: CommittedBatch) -> [UInt8] {
         var writer = JSONWriter(capacity: 256 + batch.records.count * 320)
         writer.literal("{\"r\":")
@@ -67,14 +67,14 @@ package enum BatchBody {
 }
 
 extension BatchBody {
-    /// Decodes what `encode` wrote.
+    /// Decodes the bytes that `encode` wrote.
     ///
     /// - Throws: `StoreError` of kind `invariant` when the bytes are something else.
     package static func decode(
         _ bytes: [UInt8], low: SequenceNumber, head: Head
     ) throws(StoreError) -> CommittedBatch {
         var batch = CommittedBatch(low: low, head: head)
-        // Our own bytes, bounded when they were planned: the wire's count of elements does not apply.
+        // Our own bytes, bounded when they were planned: the wire's limit on the number of elements does not apply.
         var limits = JSONLimits()
         limits.elementsMax = .max
         do {
@@ -144,7 +144,7 @@ extension BatchBody {
     }
 }
 
-/// The elements of a short array, read in order and then asked for by place and type.
+/// The elements of a short array, read in order and then asked for by index and type.
 private struct TupleReader {
     var count = 0
     private var values: [FieldValue] = []

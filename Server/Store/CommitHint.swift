@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// Word from another node that a workspace's order has grown.
+/// A message from another node that a workspace's order has grown.
 package enum CommitHint: Hashable, Sendable {
     /// The workspace's order reaches at least to this number.
     case grown(WorkspaceID, SequenceNumber)

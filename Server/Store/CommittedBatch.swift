@@ -1,12 +1,12 @@
 package import TidemarkModel
 
-/// One step of a workspace's order: what is written in one database transaction, and what is delivered after it.
+/// One step of a workspace's order: written in one database transaction, then delivered.
 ///
 /// Batches tile the integers: `low` is the previous batch's `head.seq + 1`, and each batch has at least one number.
 package struct CommittedBatch: Hashable, Sendable {
     /// The first number of the batch.
     package var low: SequenceNumber
-    /// Its end.
+    /// The number, nonce and time with which the batch ends.
     package var head: Head
     /// Final states of the records that changed, in the order of their sequence numbers.
     package var records: [StoredRecord]
@@ -14,14 +14,15 @@ package struct CommittedBatch: Hashable, Sendable {
     package var memberships: [MembershipChange]
     /// Clients whose transactions were settled.
     package var settlements: [Settlement]
-    /// Values that were overwritten unseen, in the order of the writes; mostly none. Only the store takes them: they are
-    /// not in the batch's body.
+    /// Values that were overwritten unseen, in the order of the writes; mostly none. Only the store reads them: they
+    /// are not in the batch's body.
     package var ledger: [LedgerEntry]
-    /// The nonce of the batch that it was planned on top of; `nil` where that is known otherwise. It is not stored.
+    /// The nonce of the batch that this one was planned on; `nil` where it is known otherwise. It is not stored.
     package var baseNonce: UInt64?
-    /// Clients that are registered no more. It takes a batch, since what nodes remember of clients is true of a head.
+    /// Clients that are no longer registered. Removing them takes a batch, since nodes remember clients as of a head.
     package var removals: [ClientID]
-    /// Something was erased: what nodes remember of the batches before this one is to be forgotten (ERASURE.md).
+    /// True when something was erased: nodes must then forget what they remember of the batches before this one
+    /// (ERASURE.md).
     package var forgets = false
 
     package init(
@@ -42,11 +43,12 @@ package struct CommittedBatch: Hashable, Sendable {
 package struct MembershipChange: Hashable, Sendable {
     package var user: UserID
     package var scope: ScopeID
-    /// `nil` when it ends.
+    /// `nil` when the membership ends.
     package var role: Role?
     /// The number of the change that caused it.
     package var seq: SequenceNumber
-    /// When the membership began; `nil` when only the role changed and the store keeps the beginning that it has.
+    /// The number at which the membership began; `nil` when only the role changed and the store keeps the beginning
+    /// that it has.
     package var since: SequenceNumber?
 
     package init(user: UserID, scope: ScopeID, role: Role?, seq: SequenceNumber, since: SequenceNumber?) {
@@ -58,11 +60,11 @@ package struct MembershipChange: Hashable, Sendable {
     }
 }
 
-/// How far one client's transactions are settled after a batch.
+/// The settlement of one client's transactions by a batch.
 package struct Settlement: Hashable, Sendable {
-    /// The row as it is to be stored.
+    /// The row to store.
     package var client: ClientRow
-    /// Outcomes to keep, in order of their numbers.
+    /// Outcomes to keep, in the order of their numbers.
     package var results: [TransactionOutcome]
 
     package init(client: ClientRow, results: [TransactionOutcome]) {
@@ -74,7 +76,8 @@ package struct Settlement: Hashable, Sendable {
 extension CommittedBatch {
     /// Checks everything that can be judged without the stored rows: tiling, numbers within the batch, order.
     ///
-    /// What remains for the store itself: scope and born of an existing record, the client's stored row.
+    /// The store itself checks the scope and birth of an existing record, and the client's stored row.
+    ///
     /// - Throws: `StoreError` of kind `invariant`; nothing may be written then.
     package func check(after previous: Head) throws(StoreError) {
         guard low > 0, low - 1 == previous.seq, head.seq >= low else {
@@ -127,12 +130,12 @@ extension CommittedBatch {
 }
 
 extension MembershipChange {
-    /// When a membership begins that this change finds missing.
+    /// The number at which the membership begins if none is stored.
     package var begins: SequenceNumber { since ?? seq }
 }
 
 extension Settlement {
-    /// The highest stored `settledThrough` that this settlement may follow: numbers are settled once.
+    /// The highest stored `settledThrough` that this settlement may follow: each number is settled once.
     package var settledBeforeMax: Int64 {
         guard let first = results.first else { return client.settledThrough }
         return min(client.settledThrough, first.number - 1)
@@ -140,41 +143,41 @@ extension Settlement {
 }
 
 extension StoreLimits {
-    /// The rows of a page asked for with `limit`: at least one, at most `pageRowsMax`.
+    /// Returns the number of rows of a page asked for with `limit`: at least one, at most `pageRowsMax`.
     package func pageRows(_ limit: Int) -> Int { min(max(limit, 1), max(pageRowsMax, 1)) }
 
-    /// The number that a window of at least `span` numbers after `seq` must reach.
+    /// Returns the number that a window of at least `span` numbers after `seq` must reach.
     package static func target(after seq: SequenceNumber, span: Int64) -> SequenceNumber {
         let (sum, overflows) = seq.addingReportingOverflow(max(span, 1))
         return overflows ? .max : sum
     }
 
-    /// Whether a batch is stored with its body.
+    /// Returns whether a batch is stored with its body.
     package func keepsBody(isHeard: Bool) -> Bool { isHeard || logLifetime > 0 }
 
-    /// Bodies of batches that end at or before this number are no longer kept.
+    /// Returns the number up to which bodies are no longer kept: of batches that end at or before it.
     package func bodiesGoneThrough(head: SequenceNumber) -> SequenceNumber { max(0, head - max(tailSpan, 0)) }
 }
 
-/// A batch with what it was planned on: a store writes it if that is still what is stored.
+/// A batch with the state that it was planned on. A store writes it only if that is still the stored state.
 package struct PlannedBatch: Sendable {
     package var batch: CommittedBatch
     /// The end of the order that it was planned on.
     package var base: Head
-    /// When another node last said that it listens, as of `base`.
+    /// The last time at which another node renewed its registration as a listener, as of `base`.
     package var heard: Milliseconds?
-    /// The settled clients as the batch leaves them.
+    /// The settled clients with the batch's effects.
     package var clients: [StoredClient]
-    /// Records of the batch that were read and are there; the others must be new.
+    /// Records of the batch that were read and exist; the others must be new.
     package var existing: Set<RecordKey>
     /// The lock under which `base` was read; `nil` when it comes from memory.
     package var turn: (any Turn)?
-    /// The batch before it was handed to the store and may not be written yet.
+    /// True when the batch before it was handed to the store and may not be written yet.
     package var isAhead: Bool
 
-    /// - Parameter base: with all clients that the batch settles, and the records that it changes.
-    /// - Throws: kind `invariant` when the batch does not continue the base, or settles a client that is not in it or whose
-    ///   numbers would go back.
+    /// - Parameter base: contains all clients that the batch settles and the records that it changes.
+    /// - Throws: kind `invariant` when the batch does not continue the base or settles a client that is not in it, or
+    ///   when a client's numbers would go back.
     package init(
         _ batch: CommittedBatch, on base: OrderState, heard: Milliseconds? = nil, turn: (any Turn)? = nil,
         isAhead: Bool = false
@@ -190,25 +193,25 @@ package struct PlannedBatch: Sendable {
     }
 }
 
-/// What became of a planned batch.
+/// The result of committing a planned batch.
 package enum Commitment: Hashable, Sendable {
-    /// It is on disk.
+    /// The batch is on disk.
     ///
     /// - Parameter isHeard: another node follows the workspace.
     case written(isHeard: Bool)
-    /// Nothing was written, since what is stored is not what it was planned on: the order ends elsewhere, or a record that
-    /// was taken for new is there. To be planned again on what is read.
+    /// Nothing was written: the stored state is not the one that the batch was planned on. The order ends elsewhere, or
+    /// a record that was assumed to be new exists. The caller reads again and plans again.
     case moved
 }
 
-/// A workspace's lock, which this node holds from a reading to the commit.
+/// A workspace's lock, which this node holds from a read to the commit.
 package protocol Turn: AnyObject, Sendable {
-    /// Gives the lock back when nothing is to be written.
+    /// Releases the lock when nothing is to be written.
     func end() async
 }
 
 extension CommittedBatch {
-    /// The clients that it settles as it leaves them.
+    /// Returns the settled clients with the batch's effects.
     fileprivate func settledClients(
         _ stored: [ClientID: StoredClient]
     ) throws(StoreError) -> [StoredClient] {
@@ -227,7 +230,7 @@ extension CommittedBatch {
 /// The end of a batch in a workspace's order, with the nonce that proves which history it belongs to.
 package struct Head: Hashable, Sendable {
     package var seq: SequenceNumber
-    /// Random; chosen when the batch was sequenced. 0 for the empty history.
+    /// Random, chosen when the batch was sequenced; 0 for the empty history.
     package var nonce: UInt64
     /// Server time of the batch; never decreases along the order.
     package var time: Milliseconds
@@ -240,11 +243,12 @@ package struct Head: Hashable, Sendable {
         self.epoch = epoch
     }
 
-    /// Before the first batch.
+    /// The head before the first batch.
     package static let start = Head(seq: 0, nonce: 0, time: 0, epoch: 1)
 
-    /// True if this place is of the same history as the batch that holds its number there, or before all batches.
+    /// Returns true if this position belongs to the same history as the stored batch that holds its number, or precedes
+    /// all batches.
     ///
-    /// The place may lie inside the batch: a window is cut there when the batch is larger than a read.
+    /// The position may lie inside the batch: a window is cut there when the batch is larger than a read.
     package func isOfHistory(holding batch: Head?) -> Bool { seq == 0 || batch?.nonce == nonce }
 }

@@ -1,14 +1,15 @@
 package import TidemarkModel
 
-/// Forgets what is behind a workspace's horizon (COMPACTION.md). A store of its own kind of work: what serves does not call it.
+/// Forgets what is behind a workspace's horizon (COMPACTION.md). Separate from `Store`: the serving path does not call
+/// it.
 ///
-/// Each call is one short step and may be made by any number of nodes at once; what it says has happened. All times come in
-/// as arguments.
+/// Each call is one short step, durable when it returns, and may be made by any number of nodes at once. All times are
+/// arguments.
 package protocol Compacting: Sendable {
-    /// The database's own evidence of the time. One look at all workspaces.
+    /// Returns the database's own evidence of the time, in one look at all workspaces.
     func clockWitness() async throws(StoreError) -> ClockWitness
 
-    /// Workspaces whose last turn began before `time`, the longest waiting first.
+    /// Returns workspaces whose last turn began before `time`, the longest waiting first.
     func workspacesToCompact(before time: Milliseconds, limit: Int) async throws(StoreError) -> [CompactionTurn]
 
     /// Takes a turn; false when another node has taken it since.
@@ -16,42 +17,44 @@ package protocol Compacting: Sendable {
         of workspace: WorkspaceID, before time: Milliseconds, now: Milliseconds
     ) async throws(StoreError) -> Bool
 
-    /// How long the workspace keeps what is deleted, in milliseconds; `nil` for what the server keeps by default.
+    /// Returns how long the workspace keeps deletions, in milliseconds; `nil` for the server's default.
     func keep(of workspace: WorkspaceID) async throws(StoreError) -> Int64?
 
-    /// Sets that.
+    /// Sets how long the workspace keeps deletions, in milliseconds; `nil` for the server's default.
     ///
-    /// - Returns: false when there is no such workspace.
+    /// - Returns: false when the workspace does not exist.
     func setKeep(_ keep: Int64?, of workspace: WorkspaceID) async throws(StoreError) -> Bool
 
-    /// What compaction would do, counted; changes nothing.
+    /// Counts what compaction would do; changes nothing.
     func compactionPlan(
         of workspace: WorkspaceID, olderThan time: Milliseconds
     ) async throws(StoreError) -> CompactionPlan
 
-    /// One step: raises the horizon to the last batch before the order's time, then forgets at most `limit` rows of each kind.
+    /// Takes one step: raises the horizon to the last batch before the order's time, then forgets at most `limit` rows
+    /// of each kind.
     ///
-    /// To be called until it says that it is done. The horizon never falls: after a call with an earlier time it is where it was.
+    /// The caller repeats it until the step is done. The horizon never falls: a call with an earlier time leaves it
+    /// unchanged.
     func compact(_ workspace: WorkspaceID, _ order: CompactionOrder) async throws(StoreError) -> CompactionStep
 
-    /// Clients of all workspaces in the order of their keys, after one.
-    func allClients(after place: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting]
+    /// Returns clients of all workspaces in the order of their keys, after `last`.
+    func allClients(after last: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting]
 
-    /// Gives free pages of the file back to the system, at most so many; 0 when there are none, or when the database does that
-    /// by itself.
+    /// Gives at most `pages` free pages of the file back to the system. Returns 0 when there are none, or when the
+    /// database does that by itself.
     func giveBack(pages: Int) async throws(StoreError) -> Int
 
-    /// Looks for names of blobs in one stretch of a scope: in living records, and in what is kept of overwritten values. At
-    /// most `limit` records, and as many bytes as a window may have.
+    /// Looks for names of blobs in one stretch of a scope: in living records, and in kept overwritten values. Reads at
+    /// most `limit` records, and at most the bytes of a window.
     func blobNames(
         _ question: BlobScan.Question, in workspace: WorkspaceID, limit: Int
     ) async throws(StoreError) -> BlobNamePage
 }
 
-/// A workspace whose turn it is.
+/// A workspace that is due for compaction.
 package struct CompactionTurn: Hashable, Sendable {
     package var workspace: WorkspaceID
-    /// Milliseconds; `nil` for the server's default.
+    /// Milliseconds that deletions are kept; `nil` for the server's default.
     package var keep: Int64?
 
     package init(workspace: WorkspaceID, keep: Int64?) {
@@ -60,16 +63,16 @@ package struct CompactionTurn: Hashable, Sendable {
     }
 }
 
-/// What a step is to forget.
+/// The bounds of what one step forgets.
 package struct CompactionOrder: Hashable, Sendable {
     /// The horizon rises to the last batch before it.
     package var time: Milliseconds
-    /// Ledger entries from before it go, wherever the horizon is.
+    /// Ledger entries from before this time are deleted, wherever the horizon is.
     package var ledgerTime: Milliseconds
-    /// Rows of each kind in one step, at least 1.
+    /// The maximum number of rows of each kind in one step, at least 1.
     package var limit: Int
-    /// Those whose records open scopes, by the names that they are stored under: what belongs to a scope goes before its
-    /// record's tombstone, whose id would else give away what is left.
+    /// The stored names of the collections whose records open scopes. What belongs to a scope is deleted before its
+    /// record's tombstone: afterwards the id is free, and a new record with it would open the scope with what is left.
     package var scopeCollections: Set<String>
 
     package init(
@@ -81,9 +84,9 @@ package struct CompactionOrder: Hashable, Sendable {
         self.scopeCollections = scopeCollections
     }
 
-    /// For a schema, as of now.
+    /// Derives the order from a schema.
     ///
-    /// - Parameter keep: milliseconds that deletions are kept.
+    /// - Parameter keep: the milliseconds that deletions are kept.
     package init(schema: Schema, keep: Int64, ledgerLifetime: Int64, now: Milliseconds, limit: Int = 500) {
         let openers = schema.collections.filter { $0.scope == .ownRecord }
         self.init(
@@ -97,16 +100,16 @@ package struct CompactionOrder: Hashable, Sendable {
     }
 }
 
-/// What one step did.
+/// The result of one step.
 package struct CompactionStep: Hashable, Sendable {
-    /// Where the horizon is now.
+    /// The horizon after the step.
     package var horizon: SequenceNumber
     package var tombstones: Int
-    /// Records of scopes that are dead themselves.
+    /// Records of scopes that are deleted themselves.
     package var scopeRecords: Int
     package var batches: Int
     package var ledgerEntries: Int
-    /// Nothing behind the horizon is left.
+    /// True when nothing behind the horizon is left.
     package var isDone: Bool
 
     package init(
@@ -121,10 +124,10 @@ package struct CompactionStep: Hashable, Sendable {
         self.isDone = isDone
     }
 
-    /// What it took away, of all kinds.
+    /// The number of deleted rows of all kinds.
     package var rows: Int { tombstones + scopeRecords + batches + ledgerEntries }
 
-    /// Both together; done when the later is.
+    /// Returns the sum of both steps; done when the later one is.
     package static func + (earlier: CompactionStep, later: CompactionStep) -> CompactionStep {
         CompactionStep(
             horizon: later.horizon, tombstones: earlier.tombstones + later.tombstones,
@@ -133,11 +136,11 @@ package struct CompactionStep: Hashable, Sendable {
     }
 }
 
-/// What compaction would do.
+/// The counts of what compaction would do.
 package struct CompactionPlan: Hashable, Sendable {
     package var head: SequenceNumber
     package var horizon: SequenceNumber
-    /// Where it would be.
+    /// The horizon that compaction would set.
     package var target: SequenceNumber
     package var tombstones: Int
     package var batches: Int
@@ -153,7 +156,7 @@ package struct CompactionPlan: Hashable, Sendable {
     }
 }
 
-/// Where a client stands in the order of `Compacting.allClients`.
+/// A client's position in the order of `Compacting.allClients`.
 package struct ClientPlace: Hashable, Sendable {
     package var workspace: WorkspaceID
     package var client: ClientID
@@ -164,15 +167,15 @@ package struct ClientPlace: Hashable, Sendable {
     }
 }
 
-/// A client and when it was last here.
+/// A client and the time at which it was last seen.
 package struct ClientSighting: Hashable, Sendable {
     package var place: ClientPlace
     package var user: UserID
-    /// Never before it was registered.
+    /// The time at which the client was last seen, never before its registration.
     package var seen: Milliseconds
-    /// Milliseconds; `nil` for the server's default.
+    /// Milliseconds that deletions are kept; `nil` for the server's default.
     package var keep: Int64?
-    /// Outcomes are kept that it has not acknowledged: its device may hold what they answer.
+    /// True when outcomes are kept that the client has not acknowledged: its device may hold what they answer.
     package var isOwed: Bool
 
     package init(place: ClientPlace, user: UserID, seen: Milliseconds, keep: Int64?, isOwed: Bool) {
@@ -185,22 +188,23 @@ package struct ClientSighting: Hashable, Sendable {
 }
 
 extension StoreError {
-    /// What was asked for goes on from below the horizon: deletions there are forgotten, and a difference would lack them.
+    /// The requested range begins below the horizon: deletions there are forgotten, and a difference would lack them.
     package static let compacted = StoreError(
         .unavailable,
-        "what changed since then is compacted; a client that connects again is told to fill its scopes anew")
+        "the changes since that number are compacted; the client must connect again and fill its scopes anew")
 }
 
-/// Finds the last batch before a time by asking for batches, a few dozen of millions: times never decrease along the order.
+/// Finds the last batch before a time by binary search, with a few dozen reads among millions of batches: times never
+/// decrease along the order.
 package struct HorizonSearch: Sendable {
     private let time: Milliseconds
     private var low: SequenceNumber
     private var high: SequenceNumber
-    /// The last batch found that is older; `nil` when none behind the horizon is.
+    /// The newest batch found that is older than the time; `nil` when there is none behind the horizon.
     package private(set) var found: Head?
 
     /// - Parameters:
-    ///   - horizon: nothing up to it is looked for.
+    /// - horizon: the search begins after this number.
     ///   - head: the end of the order.
     package init(olderThan time: Milliseconds, after horizon: SequenceNumber, head: Head) {
         self.time = time
@@ -209,10 +213,10 @@ package struct HorizonSearch: Sendable {
         if head.seq > horizon, head.time < time { (found, low) = (head, head.seq) }
     }
 
-    /// The number whose batch to look up next; `nil` once it is found.
+    /// The number whose batch to look up next; `nil` once the search is complete.
     package var probe: SequenceNumber? { low < high ? low + 1 + (high - low - 1) / 2 : nil }
 
-    /// Takes the batch that holds the probe; `nil` when the order does not reach it any more.
+    /// Accepts the batch that holds the probe; `nil` when the order no longer reaches it.
     package mutating func take(_ batch: Head?) {
         guard let probe else { return }
         if let batch, batch.time < time, batch.seq >= probe, batch.seq <= high {

@@ -1,28 +1,29 @@
 package import Dispatch
 import TidemarkLock
 
-/// Runs the lanes of a store that writes with one thread of this process on that very thread.
+/// Runs a store's lanes on the thread that writes, for stores that write with one thread of this process.
 ///
-/// A push of a writer who is alone then wakes one thread on its way from the socket into the file: it is planned, written and
-/// given out there. On the system's threads it wakes one to plan, the writer's, and one more for the answer, which took a sixth
-/// of the time. Where many write, planning the next batch beside the writer is worth more, and lanes run on the system's threads.
+/// The push of a single writer then wakes one thread between the socket and the file, which plans, writes and delivers
+/// it. The system's threads would wake one to plan, the writer's, and one more for the answer, which took a sixth of
+/// the time. With many writers, planning the next batch beside the writer is worth more, and lanes run on the system's
+/// threads.
 package final class LaneExecutor: Sendable {
-    /// Submissions that a lane took at once from which on there are many who write.
+    /// The number of submissions taken by a lane at once from which on the store has many writers.
     package static let crowdMin = 8
 
-    /// The one that the writer's own queue has as its target.
+    /// The target queue of the writer's own queue.
     package let queue = DispatchQueue(label: "tidemark.writer")
     private let isCrowded = Lock(false)
 
     package init() {}
 
-    /// Tells how many submissions a lane took at once.
+    /// Notes how many submissions a lane took at once.
     package func took(_ submissions: Int) { isCrowded.set(submissions >= Self.crowdMin) }
 }
 
 @available(iOS 18, macOS 15, *)
 extension LaneExecutor: TaskExecutor {
-    /// As ``TaskExecutor`` has it; never runs the job on the caller's thread.
+    /// Enqueues the job as ``TaskExecutor`` requires; never runs it on the caller's thread.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let queue = isCrowded.current ? DispatchQueue.global() : queue

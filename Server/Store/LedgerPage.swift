@@ -3,9 +3,9 @@ package import TidemarkModel
 /// Some entries of one record's ledger, newest first.
 package struct LedgerPage: Hashable, Sendable {
     package var entries: [LedgerEntry]
-    /// The head of the snapshot that it was read in.
+    /// The head of the snapshot that the page was read in.
     package var at: Head
-    /// No older entry exists.
+    /// True when no older entry exists.
     package var isLast: Bool
 
     package init(entries: [LedgerEntry], at: Head, isLast: Bool) {
@@ -14,10 +14,10 @@ package struct LedgerPage: Hashable, Sendable {
         self.isLast = isLast
     }
 
-    /// Cuts stored entries, newest first, to a page. Entries of one write stay together, so that a page can be asked for
-    /// by the number that the last one ended with; at least one write fits.
+    /// Cuts stored entries, newest first, to a page. Entries of one write stay together, so that the last entry's
+    /// number can be passed on to ask for the next page. At least one write fits.
     ///
-    /// - Parameter stored: all that there is, or more than `limit`.
+    /// - Parameter stored: all stored entries, or more than `limit`.
     package init(_ stored: [LedgerEntry], at head: Head, limit: Int, limits: StoreLimits) {
         let (oldest, overflows) = head.time.subtractingReportingOverflow(limits.ledgerLifetime)
         let valid = overflows ? stored : Array(stored.prefix { $0.time >= oldest })
@@ -37,12 +37,13 @@ package struct LedgerPage: Hashable, Sendable {
 }
 
 extension LedgerEntry {
-    /// Bytes of both values as JSON.
+    /// The bytes of both values as JSON.
     package var octets: Int { (value.old?.json.utf8.count ?? 0) + (value.new?.json.utf8.count ?? 0) }
 }
 
 extension StoreLimits {
-    /// The newest write that is too much for a record; it and all older ones go. `nil` when all of them fit.
+    /// Returns the number of the newest write that exceeds a record's bounds; it and all older ones are deleted. `nil`
+    /// when all of them fit.
     package func ledgerGone(_ newestFirst: [LedgerEntry]) -> SequenceNumber? {
         var bytes = 0
         for (index, entry) in newestFirst.enumerated() {

@@ -1,15 +1,15 @@
 package import TidemarkModel
 
-/// Where an epoch of a workspace's order begins: one row of its lineage (LINEAGE.md). The first epoch has none.
+/// The beginning of an epoch of a workspace's order: one row of its lineage (LINEAGE.md). The first epoch has none.
 package struct EpochStart: Hashable, Sendable {
     package var epoch: Epoch
-    /// The number of the batch that begins it, which holds nothing else.
+    /// The number of the batch that begins the epoch and holds nothing else.
     package var first: SequenceNumber
     /// The nonce of the batch before; 0 where there is none.
     package var baseNonce: UInt64
     package var time: Milliseconds
     package var reason: EpochReason
-    /// The highest number of the lost history that is proved; 0 where nothing is known of it.
+    /// The highest number of the lost history that is proved; 0 if none is.
     package var lost: SequenceNumber
 
     package init(
@@ -25,27 +25,27 @@ package struct EpochStart: Hashable, Sendable {
     }
 }
 
-/// Why an epoch begins. The raw value is stored, and is the label of a metric.
+/// The reason why an epoch begins. The raw value is stored and is the label of a metric.
 package enum EpochReason: String, Hashable, Sendable, CaseIterable {
-    /// A node found its own head not to be there any more.
+    /// A node found that its own head is no longer stored.
     case head
-    /// A client came with a cursor that a server has sealed, and whose batch is not there.
+    /// A client presented a cursor that a server has sealed and whose batch is not stored.
     case cursor
     /// A backup was restored.
     case restore
-    /// An operator said so.
+    /// An operator requested it.
     case command
 
-    /// - Parameter text: as it is stored; what a later version has added counts as ``command``.
+    /// - Parameter text: the stored text; a reason that a later version added is treated as ``command``.
     package init(stored text: String) { self = EpochReason(rawValue: text) ?? .command }
 }
 
-/// What begins an epoch, and on what condition: of any number of callers that say the same, one has an effect.
+/// A request to begin an epoch on a condition: of any number of callers with the same request, one has an effect.
 package struct EpochRaise: Hashable, Sendable {
-    /// What must hold of the stored order, as of the moment in which the workspace is locked.
+    /// The condition on the stored order, judged while the workspace is locked.
     package enum Condition: Hashable, Sendable {
-        /// A batch that a server is known to have committed, as its own head or out of a cursor under a seal, is not stored.
-        /// What a client merely says is none.
+        /// A batch that a server is known to have committed is not stored. It is known from the server's own head or
+        /// from a sealed cursor, never from a client's claim.
         case lost(Head)
         /// The order is in this epoch.
         case standing(Epoch)
@@ -53,7 +53,7 @@ package struct EpochRaise: Hashable, Sendable {
 
     package var condition: Condition
     package var reason: EpochReason
-    /// Of the batch that begins the epoch: random.
+    /// The nonce of the batch that begins the epoch: random.
     package var nonce: UInt64
     package var now: Milliseconds
 
@@ -64,16 +64,17 @@ package struct EpochRaise: Hashable, Sendable {
         self.now = now
     }
 
-    /// The number whose batch is to be looked up before this is judged; `nil` where none needs to be.
+    /// The number whose batch must be looked up before the condition is judged; `nil` if none must.
     package var lookup: SequenceNumber? {
         guard case .lost(let head) = condition, head.seq > 0 else { return nil }
         return head.seq
     }
 
-    /// What is to be written; `nil` where the condition does not hold. Judged on what is read under the workspace's lock.
+    /// Returns what to write; `nil` where the condition does not hold. It judges what was read under the workspace's
+    /// lock.
     ///
-    /// A batch of an epoch before the present one is no proof: that this epoch began may well be why it is not there. And
-    /// what is behind the horizon is not there in any case.
+    /// A batch of an epoch before the present one is no proof: the beginning of this epoch may be the reason why it is
+    /// not stored. Batches behind the horizon are not stored in any case.
     ///
     /// - Parameters:
     ///   - head: the end of the order.
@@ -107,11 +108,11 @@ package struct EpochStep: Hashable, Sendable {
     package var batch: CommittedBatch
 }
 
-/// What became of an ``EpochRaise``.
+/// The result of an ``EpochRaise``.
 package enum EpochOutcome: Hashable, Sendable {
     /// The epoch has begun, on disk.
     case raised(EpochStart, Head)
-    /// The condition does not hold: this is the end of the order.
+    /// The condition does not hold; the value is the end of the order.
     case stands(Head)
 
     /// The end of the order.
@@ -123,10 +124,10 @@ package enum EpochOutcome: Hashable, Sendable {
 }
 
 extension SessionSnapshot {
-    /// Whether the lineage is to be read for `noteLoss`.
-    package func mayHaveLost(_ place: Head?) -> Bool {
-        guard let place, place.seq > 0, place.epoch < head.epoch else { return false }
-        return !place.isOfHistory(holding: lineage)
+    /// Returns whether `noteLoss` needs the lineage to be read.
+    package func mayHaveLost(_ position: Head?) -> Bool {
+        guard let position, position.seq > 0, position.epoch < head.epoch else { return false }
+        return !position.isOfHistory(holding: lineage)
     }
 
     /// True when a batch that this process has delivered is not stored any more: the database went back, and its tail has not
@@ -138,31 +139,32 @@ extension SessionSnapshot {
         return head.seq <= delivered.seq && head.nonce != delivered.nonce
     }
 
-    /// Notes from which number on the client's copy is of a lost history for certain: the first of an epoch that it does not
-    /// know, or where that began late, the number of `place` itself.
+    /// Notes the number from which on the client's copy is certain to be of a lost history. That is the first number of
+    /// an epoch that the client does not know; if the epoch began beyond `position`, the number of `position` itself.
     ///
     /// - Parameters:
-    ///   - place: where the client stands, under the seal.
+    ///   - position: the client's position, under the seal.
     ///   - lineage: the epochs of the order as they are stored.
-    package mutating func noteLoss(of place: Head?, _ lineage: [EpochStart]) {
-        guard let place, mayHaveLost(place) else { return }
-        let first = lineage.filter { $0.epoch > place.epoch }.map(\.first).min()
-        if let first, first <= place.seq {
+    package mutating func noteLoss(of position: Head?, _ lineage: [EpochStart]) {
+        guard let position, mayHaveLost(position) else { return }
+        let first = lineage.filter { $0.epoch > position.epoch }.map(\.first).min()
+        if let first, first <= position.seq {
             lost = first
-        } else if place.seq >= horizon {
-            // Others wrote before anybody proved it.
-            lost = place.seq
+        } else if position.seq >= horizon {
+            // Other writes came before the loss was proved.
+            lost = position.seq
         }
     }
 
-    /// What a place that a server has given out proves: that the database went back, where its batch is not stored and no
+    /// Returns the proof that the database went back: a position issued by a server, if its batch is not stored and no
     /// epoch has begun since.
     ///
-    /// - Parameter place: the one whose number was looked up; `nil` where there is none, or it is not under the seal.
-    package func proof(by place: Head?) -> EpochRaise.Condition? {
-        guard let place, place.seq > 0, place.seq >= horizon, place.epoch >= head.epoch,
-            !place.isOfHistory(holding: lineage)
+    /// - Parameter position: the position whose number was looked up; `nil` where there is none, or it is not under the
+    ///   seal.
+    package func proof(by position: Head?) -> EpochRaise.Condition? {
+        guard let position, position.seq > 0, position.seq >= horizon, position.epoch >= head.epoch,
+            !position.isOfHistory(holding: lineage)
         else { return nil }
-        return .lost(place)
+        return .lost(position)
     }
 }

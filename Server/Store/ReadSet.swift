@@ -1,8 +1,8 @@
 package import TidemarkModel
 
-/// Everything that planning a batch needs to know, named before the lock is taken.
+/// Everything that planning a batch needs to read, named before the lock is taken.
 package struct ReadSet: Hashable, Sendable {
-    /// The membership of a user in the scope of a record, whichever scope that is.
+    /// A user's membership in the scope of a record, whichever scope that is.
     package struct RecordSeat: Hashable, Sendable {
         package var user: UserID
         package var record: RecordKey
@@ -13,18 +13,18 @@ package struct ReadSet: Hashable, Sendable {
         }
     }
 
-    /// Each comes back with its kept outcomes.
+    /// Each client is returned with its kept outcomes.
     package var clients: [ClientID] = []
     package var records: [RecordKey] = []
     package var seats: [Seat] = []
     package var recordSeats: [RecordSeat] = []
-    /// Records that the plan creates before it looks at them, each with the user who does. They are taken for absent where
-    /// everything else is remembered: a store that finds one when it writes refuses the batch.
+    /// Records that the plan creates before it looks at them, each with the user who creates it. If everything else is
+    /// remembered, they are assumed to be absent: a store that finds one when it writes refuses the batch.
     package var births: [RecordSeat] = []
 
     package init() {}
 
-    /// The same with nothing taken for absent.
+    /// The same reads with no record assumed to be absent.
     package var lookingAtBirths: ReadSet {
         guard !births.isEmpty else { return self }
         var reads = self
@@ -47,7 +47,7 @@ package struct Seat: Hashable, Sendable {
     }
 }
 
-/// The state of a workspace at one head, as far as it was asked for.
+/// The state of a workspace at one head, limited to what was asked for.
 package struct OrderState: Hashable, Sendable {
     package var head: Head
     package var clients: [ClientID: StoredClient] = [:]
@@ -58,10 +58,11 @@ package struct OrderState: Hashable, Sendable {
     package init(head: Head) { self.head = head }
 }
 
-/// What a store found.
+/// The result of a store's read.
 package struct Reading: Sendable {
     package var state: OrderState
-    /// When another node last said that it listens; `nil` if none did, or no other node can.
+    /// The last time at which another node renewed its registration as a listener; `nil` if none did, or no other node
+    /// can.
     package var heard: Milliseconds?
     /// The workspace's lock, where several nodes share the store: to be handed back with the batch, or ended.
     package var turn: (any Turn)?

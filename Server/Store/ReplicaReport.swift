@@ -1,12 +1,12 @@
 package import TidemarkModel
 
-/// How far the standbys of a database have followed it, at one moment.
+/// The progress of a database's standbys at one moment.
 package struct ReplicaReport: Hashable, Sendable {
-    /// Names the log that positions are in: those of another cannot be compared with them.
+    /// The identity of the log that positions refer to: positions of different logs cannot be compared.
     package var log: String
-    /// How far the log had been written after `heads` were read: what they end with lies before.
+    /// The position up to which the log had been written after `heads` were read: the heads' batches lie before it.
     package var written: Int64
-    /// The position up to which as many standbys as were asked for have the log on disk; `nil` where there are fewer.
+    /// The position up to which the requested number of standbys have the log on disk; `nil` where there are fewer.
     package var confirmed: Int64?
     /// The stored ends of the orders.
     package var heads: [WorkspaceID: Head]
@@ -21,7 +21,8 @@ package struct ReplicaReport: Hashable, Sendable {
 
 /// A store whose database other machines follow.
 package protocol ReplicaLog: Sendable {
-    /// What so many standbys have, and where these orders end. A copy that cannot be written has no answer.
+    /// Returns what `count` standbys have, and the ends of these orders. A read-only copy of the database has no
+    /// answer.
     func replicas(
         confirming count: Int, heads workspaces: [WorkspaceID]
     ) async throws(StoreError) -> ReplicaReport

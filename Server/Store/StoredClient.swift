@@ -1,12 +1,13 @@
 package import TidemarkModel
 
-/// A client as a store keeps it: its row, and beside it the outcomes that it has not acknowledged.
+/// A client as a store keeps it: its row, and the outcomes that it has not acknowledged.
 ///
-/// They are few, since a client acknowledges with each push what the last one brought: in the row they cost one column,
-/// in a table of their own two more index entries for every transaction and as many dead ones.
+/// The outcomes are few, since a client acknowledges with each push what the last one returned. In the row they cost
+/// one column; in a table of their own they would cost two more index entries for every transaction and as many dead
+/// ones.
 package struct StoredClient: Hashable, Sendable {
     package var row: ClientRow
-    /// Outcomes behind `row.ackedThrough`, rising in number.
+    /// Outcomes after `row.ackedThrough`, rising in number.
     package var kept: [TransactionOutcome]
 
     package init(row: ClientRow, kept: [TransactionOutcome] = []) {
@@ -14,10 +15,10 @@ package struct StoredClient: Hashable, Sendable {
         self.kept = kept
     }
 
-    /// Outcomes that need no counting of bytes: as many are few whatever they say.
+    /// The number of outcomes up to which their bytes need not be counted: so many are small whatever they hold.
     package static let keptFew = 256
 
-    /// The kept outcome of one transaction.
+    /// Returns the kept outcome of one transaction.
     package func result(_ number: Int64) -> TransactionOutcome? {
         // They rise in number, mostly without gaps.
         guard let first = kept.first, number >= first.number else { return nil }
@@ -26,7 +27,7 @@ package struct StoredClient: Hashable, Sendable {
         return kept.first { $0.number == number }
     }
 
-    /// What is to be stored after a settlement.
+    /// Returns the client to store after a settlement.
     ///
     /// - Throws: `StoreError` of kind `invariant` when the settlement is another user's or numbers would go back.
     package func settled(by settlement: Settlement) throws(StoreError) -> StoredClient {
@@ -49,12 +50,12 @@ package struct StoredClient: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Reads what ``keptBytes`` wrote.
+    /// Reads the bytes that ``keptBytes`` wrote.
     ///
     /// - Throws: `StoreError` of kind `invariant` when the bytes are something else.
     package init(row: ClientRow, keptBytes: [UInt8]) throws(StoreError) {
         self.init(row: row)
-        // Our own bytes: the wire's count of elements does not apply.
+        // Our own bytes: the wire's limit on the number of elements does not apply.
         var limits = JSONLimits()
         limits.elementsMax = .max
         var kept: [TransactionOutcome] = []
@@ -69,7 +70,7 @@ package struct StoredClient: Hashable, Sendable {
     }
 }
 
-/// An outcome as a store reads it. It wrote the bytes itself: what is not exactly an outcome is damage.
+/// Reads an outcome from the bytes that the store wrote itself: anything that is not exactly an outcome is damage.
 extension TransactionOutcome {
     static func read(_ reader: inout JSONReader) throws -> TransactionOutcome {
         var row = TransactionOutcome(number: 0, transaction: UniqueID(high: 0, low: 0), seq: 0, time: 0, rejection: nil)
@@ -99,7 +100,7 @@ extension TransactionOutcome {
     }
 }
 
-/// A record as the store keeps it: the envelope in columns, the fields as the exact bytes that go on the wire.
+/// A record as the store keeps it: the envelope in columns, the fields as the exact bytes that are sent.
 package struct StoredRecord: Hashable, Sendable {
     package var key: RecordKey
     package var scope: ScopeID
@@ -111,8 +112,8 @@ package struct StoredRecord: Hashable, Sendable {
     package var updated: Milliseconds
     /// Canonical JSON of the fields; empty for a tombstone.
     package var body: [UInt8]
-    /// The body of a tombstone as it was deleted, for a restore to be judged by; nobody is sent it. Empty where it is not
-    /// known, and for what is read to be sent.
+    /// The body of a tombstone as it was before the deletion, by which a restore is judged; it is never sent. Empty
+    /// where it is unknown, and in records that are read to be sent.
     package var buried: [UInt8]
 
     package init(

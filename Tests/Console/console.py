@@ -343,7 +343,7 @@ def drive(browser, server, ids):
     text = browser.value("document.querySelector('tbody').textContent")
     check("revoke" in text and ids["bob"] in text and HOSTILE in text, "the act is in the audit, with its reason as text")
     show(browser, server, f"device?workspace={where}&client={ids['bob']}")
-    check("count no more" in browser.value("document.getElementById('sentence').textContent"), "the device is signed out")
+    check("are revoked" in browser.value("document.getElementById('sentence').textContent"), "the device is signed out")
 
     # An inline script or a call to elsewhere would be stopped.
     stopped = browser.value("""new Promise((done) => { addEventListener('securitypolicyviolation', (event) => done(event.effectiveDirective), { once: true });

@@ -52,7 +52,7 @@ struct TaskRecord: SyncModel, Hashable {
     var due: Date?
     var isDone: Bool = false
     var mood: String = "so \"so\""
-    var origin: String?  // never changes once the record is there
+    var origin: String?  // never changes once the record exists
     var rank: Int = 3
     var ratio: Double = 2.0
     var since: Date = Date(timeIntervalSince1970: 1.5)

@@ -98,9 +98,9 @@ import TidemarkWire
         #expect(tables.records(in: Self.workspace).count == 1)
         #expect(try settle(.update([NamedPatch("stamp", .set(8)), NamedPatch("name", .set("b"))])) == nil)
         #expect(body == #"{"name":"b"}"#)
-        #expect(try settle([log])?.message == "logs: the schema has taken this collection away")
+        #expect(try settle([log])?.message == "logs: the schema has removed this collection")
         let stamp = try settle(.update([NamedPatch("stamp", .set(9))]))
-        #expect(stamp == Rejection(.invalid, "cards.stamp: the schema has taken this away"))
+        #expect(stamp == Rejection(.invalid, "cards.stamp: the schema has removed this"))
     }
 
     @Test mutating func `a typo is refused as before, with all that came with it`() throws {

@@ -49,7 +49,7 @@ import TidemarkStore
         Harm("UPDATE sync_client SET kept = '[1]'", "the kept outcomes of client"),
         Harm("UPDATE sync_client SET settled = 1", "go beyond what is settled"),
         Harm("UPDATE sync_ledger SET seq = 99", "at 99 is beyond the order's end, 26"),
-        Harm("UPDATE sync_ledger SET rule = 'odd'", "does not read"),
+        Harm("UPDATE sync_ledger SET rule = 'odd'", "cannot be parsed"),
         Harm("UPDATE sync_blob SET octets = octets + 1 WHERE octets = 700000", "has 700000 of 700001 bytes"),
         Harm("DELETE FROM sync_blob WHERE octets = 700000", "a part of blob"),
         Harm("DELETE FROM sync_blob WHERE octets = 0", "scope a has blob"),
@@ -58,10 +58,10 @@ import TidemarkStore
             "UPDATE sync_blob_usage SET octets = 3",
             "its blobs are counted as 4 with 3 bytes, and there are 4 with 962146"),
         Harm(
-            "UPDATE sync_blob_part SET bytes = zeroblob(1) WHERE length(bytes) = 1", "are others: their SHA-256",
+            "UPDATE sync_blob_part SET bytes = zeroblob(1) WHERE length(bytes) = 1", "were changed: their SHA-256",
             only: .embedded),
         Harm(
-            "UPDATE sync_blob_part SET bytes = '\\x00' WHERE length(bytes) = 1", "are others: their SHA-256",
+            "UPDATE sync_blob_part SET bytes = '\\x00' WHERE length(bytes) = 1", "were changed: their SHA-256",
             only: .postgres),
         Harm("DELETE FROM sync_feed WHERE seq = 7", "the record at 7 is not in sync_feed", only: .embedded),
         Harm("DELETE FROM sync_page WHERE born = 7", "the record at 7 is not in sync_page", only: .embedded),

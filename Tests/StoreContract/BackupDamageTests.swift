@@ -56,10 +56,10 @@ import TidemarkStore
                 try FileManager.default.createSymbolicLink(
                     atPath: "\($0)/\(file)", withDestinationPath: "\($0)/moved")
             },
-            Damage("it is no JSON, or cut short") { folder in
+            Damage("it is not JSON, or truncated") { folder in
                 try edit("\(folder)/manifest.json") { String($0.dropLast($0.count / 2)) }
             },
-            Damage("it is no JSON, or cut short") { try edit("\($0)/manifest.json") { _ in "" } },
+            Damage("it is not JSON, or truncated") { try edit("\($0)/manifest.json") { _ in "" } },
             Damage("manifest.json was changed: its SHA-256 is not the one in SHA256SUMS") { folder in
                 try edit("\(folder)/manifest.json") { $0.replacing("\"clients\" : 1", with: "\"clients\" : 2") }
             },
@@ -69,22 +69,22 @@ import TidemarkStore
             Damage("manifest.json is of format 2, and this version of tidemark reads format 1") { folder in
                 try forge(folder) { $0.replacing("\"format\" : 1", with: "\"format\" : 2") }
             },
-            Damage("manifest.json does not read: taken is missing") { folder in
+            Damage("manifest.json cannot be parsed: taken is missing") { folder in
                 try forge(folder) { $0.replacing("\"taken\"", with: "\"shown\"") }
             },
-            Damage("manifest.json does not read: workspaces[0].head is of another kind") { folder in
+            Damage("manifest.json cannot be parsed: workspaces[0].head is of another type") { folder in
                 try forge(folder) { $0.replacing("\"head\" : 2,", with: "\"head\" : \"2\",") }
             },
-            Damage("workspaces[0] has a name, number, nonce or digest that is none") { folder in
+            Damage("workspaces[0] has an invalid name, number, nonce or digest") { folder in
                 try forge(folder) { $0.replacing("\"name\" : \"another\"", with: "\"name\" : \"\"") }
             },
-            Damage("workspaces[0] has a name, number, nonce or digest that is none") { folder in
+            Damage("workspaces[0] has an invalid name, number, nonce or digest") { folder in
                 try forge(folder) { $0.replacing("\"ledger\" : 0", with: "\"ledger\" : -1") }
             },
-            Damage("a time or a file's bytes cannot be") { folder in
+            Damage("a time or a file's size is out of range") { folder in
                 try forge(folder) { $0.replacing("\"bytes\" : ", with: "\"bytes\" : 99999999990") }
             },
-            Damage("a time or a file's bytes cannot be") { folder in
+            Damage("a time or a file's size is out of range") { folder in
                 try forge(folder) { $0.replacing("\"taken\" : ", with: "\"taken\" : 9999") }
             },
             Damage("manifest.json names the files \"../../../secret\"") { folder in

@@ -107,7 +107,7 @@ import TidemarkStore
             let there = await #expect(throws: BackupError.self) { try await ground.backup() }
             #expect(there?.description.contains("/backup is there already, and is left as it is") == true)
             let nowhere = await #expect(throws: BackupError.self) { try await ground.backup("no/such/folder") }
-            #expect(nowhere?.description.contains("/no/such, in which the backup is to be, is not there") == true)
+            #expect(nowhere?.description.contains("/no/such, in which to write the backup, does not exist") == true)
             let used = try await Self.refusal { try await ground.restore(into: ground.database) }
             #expect(
                 used.contains(kind == .embedded ? "another server uses" : "has tables of Tidemark's, and servers"),

@@ -124,7 +124,7 @@ private struct Entry: SyncModel, Equatable {
         try await apps.kit.settle()
         let parked = try await apps.bob.store.outbox.parked()
         #expect(parked.map(\.rejection.code) == [.unknownCollection])
-        #expect(parked.first?.rejection.message == "entries: the schema has taken this collection away")
+        #expect(parked.first?.rejection.message == "entries: the schema has removed this collection")
         #expect(try await apps.ann.store.repository(Memo.self).readAll().map(\.memo) == ["kept"])
     }
 }

@@ -2,9 +2,9 @@ package import TidemarkModel
 package import TidemarkStore
 import TidemarkWire
 
-/// A committed batch made ready for delivery: each change encoded once, grouped by scope.
+/// A committed batch prepared for delivery: each change encoded once, grouped by scope.
 package struct DeliveryBatch: Sendable {
-    /// The rows of one scope as they stand in a frame, comma-separated.
+    /// The rows of one scope as they appear in a frame, comma-separated.
     package struct Group: Sendable {
         package let scope: ScopeID
         package let rows: [UInt8]
@@ -12,16 +12,16 @@ package struct DeliveryBatch: Sendable {
 
     package let low: SequenceNumber
     package let head: Head
-    /// The wire's cursor for its end.
+    /// The wire's cursor for the batch's end.
     package let cursor: String
     package let groups: [Group]
     package let memberships: [MembershipChange]
     package let settlements: [Settlement]
-    /// Clients that are registered no more.
+    /// Clients that are no longer registered.
     package let removals: [ClientID]
-    /// What is remembered of the batches before is to be forgotten.
+    /// True when everything remembered of the batches before must be forgotten.
     package let forgets: Bool
-    private let placeOfClient: [ClientID: Int]
+    private let indexOfClient: [ClientID: Int]
 
     /// Encodes a batch; `cursor` is the sealed form of its head.
     package init(_ batch: CommittedBatch, cursor: String) {
@@ -32,32 +32,32 @@ package struct DeliveryBatch: Sendable {
         settlements = batch.settlements
         removals = batch.removals
         forgets = batch.forgets
-        var places = [ClientID: Int](minimumCapacity: batch.settlements.count)
-        for (place, settlement) in batch.settlements.enumerated() { places[settlement.client.id] = place }
-        placeOfClient = places
+        var indices = [ClientID: Int](minimumCapacity: batch.settlements.count)
+        for (index, settlement) in batch.settlements.enumerated() { indices[settlement.client.id] = index }
+        indexOfClient = indices
         groups = Self.groups(batch.records)
     }
 
-    /// What the batch settled of one client, as the client hears of it.
-    func settled(of client: ClientID) -> Settled? { placeOfClient[client].map { settlements[$0].wire } }
+    /// Returns the settlement of one client in this batch, in its wire form.
+    func settled(of client: ClientID) -> Settled? { indexOfClient[client].map { settlements[$0].wire } }
 
-    /// Rows grouped by scope, in the order in which scopes first occur.
+    /// Returns rows grouped by scope, in the order in which scopes first occur.
     static func groups(_ records: [StoredRecord]) -> [Group] {
-        var places = [ScopeID: Int](minimumCapacity: records.count)
+        var indices = [ScopeID: Int](minimumCapacity: records.count)
         var scopes: [ScopeID] = []
         var writers: [JSONWriter] = []
         for record in records {
-            let place: Int
-            if let known = places[record.scope] {
-                place = known
-                writers[place].byte(UInt8(ascii: ","))
+            let index: Int
+            if let known = indices[record.scope] {
+                index = known
+                writers[index].byte(UInt8(ascii: ","))
             } else {
-                place = writers.count
-                places[record.scope] = place
+                index = writers.count
+                indices[record.scope] = index
                 scopes.append(record.scope)
                 writers.append(JSONWriter(capacity: 384))
             }
-            RowCoding.write(record, to: &writers[place])
+            RowCoding.write(record, to: &writers[index])
         }
         return zip(scopes, writers).map { Group(scope: $0, rows: $1.bytes) }
     }
@@ -77,7 +77,7 @@ extension RowCoding {
 }
 
 extension Settlement {
-    /// The form in which the client hears of it.
+    /// The form that is sent to the client.
     var wire: Settled {
         Settled(through: client.settledThrough, outcomes: results)
     }

@@ -5,11 +5,11 @@ package import TidemarkStore
 package struct Ring: Sendable {
     private var batches: [DeliveryBatch] = []
     private var first = 0
-    /// Bytes of the batches that are held.
+    /// The bytes of the batches that are held.
     package private(set) var bytes = 0
     /// The end of the last batch that this process knows of.
     package private(set) var tail: Head
-    /// The number up to which the order is called safe, as far as this process has found out.
+    /// The number up to which the order is called safe, as far as this process knows.
     package private(set) var durable: SequenceNumber = 0
     /// The end of the batch before the first that is held.
     private var base: Head
@@ -19,7 +19,7 @@ package struct Ring: Sendable {
         base = tail
     }
 
-    /// Batches that are held.
+    /// The number of batches that are held.
     package var count: Int { batches.count - first }
 
     /// Adds the batch that follows the tail.
@@ -29,7 +29,7 @@ package struct Ring: Sendable {
         tail = batch.head
     }
 
-    /// Forgets the oldest batches beyond so many bytes, but never the last one.
+    /// Forgets the oldest batches while they exceed `bytesMax`, but never the last one.
     package mutating func shrink(to bytesMax: Int) {
         while bytes > bytesMax, count > 1 { dropOldest() }
         compact()
@@ -60,12 +60,13 @@ package struct Ring: Sendable {
         }
     }
 
-    /// The order is called safe up to here. What was found out of another epoch does not count: its numbers may be others'.
+    /// Sets the number up to which the order is called safe. A number of another epoch is ignored: it may belong to
+    /// other batches.
     mutating func call(durable through: SequenceNumber, in epoch: Epoch) {
         if epoch == tail.epoch { durable = through }
     }
 
-    /// Forgets everything: the order has gone back, and ends here.
+    /// Forgets everything: the order has gone back and ends at `tail`.
     mutating func rewind(to tail: Head) {
         reset(tail: tail)
         durable = 0
@@ -80,22 +81,22 @@ package struct Ring: Sendable {
         base = tail
     }
 
-    /// Whether a place is of the history that is held here; `nil` for one that lies before all of it, or behind it.
-    package func isOfHistory(_ place: Head) -> Bool? {
-        guard place.seq >= base.seq, place.seq <= tail.seq else { return nil }
-        if place.seq == base.seq { return place.isOfHistory(holding: base) }
-        return place.isOfHistory(holding: batches[self.place(after: place.seq - 1)].head)
+    /// Returns whether a position belongs to the history held here; `nil` for one before all of it, or beyond it.
+    package func isOfHistory(_ position: Head) -> Bool? {
+        guard position.seq >= base.seq, position.seq <= tail.seq else { return nil }
+        if position.seq == base.seq { return position.isOfHistory(holding: base) }
+        return position.isOfHistory(holding: batches[index(endingAfter: position.seq - 1)].head)
     }
 
-    /// The batch that begins right after `seq`, if it is still held.
+    /// Returns the batch that begins right after `seq`, if it is still held.
     package func batch(after seq: SequenceNumber) -> DeliveryBatch? {
-        let place = place(after: seq)
-        guard place < batches.count, batches[place].low == seq + 1 else { return nil }
-        return batches[place]
+        let index = index(endingAfter: seq)
+        guard index < batches.count, batches[index].low == seq + 1 else { return nil }
+        return batches[index]
     }
 
-    /// The place of the first batch that ends behind `seq`.
-    private func place(after seq: SequenceNumber) -> Int {
+    /// Returns the index of the first batch that ends after `seq`.
+    private func index(endingAfter seq: SequenceNumber) -> Int {
         var low = first
         var high = batches.count
         while low < high {
@@ -106,80 +107,83 @@ package struct Ring: Sendable {
     }
 }
 
-/// Puts a workspace's batches into one gapless stream, whoever committed them: own commits come from memory, those of
-/// other nodes from the store. Tiling proves that nothing is missing, and nonces that it is all of one history.
+/// Joins a workspace's batches into one gapless stream, whichever node committed them. Own commits come from memory,
+/// those of other nodes from the store. Tiling proves that nothing is missing, and nonces that all of it belongs to one
+/// history.
 ///
-/// A database can go back, by a failover to a copy that lacks the last commits or by a restored backup. Each read of the
-/// store also looks at what the tail stands on; where that is not there any more, or another batch is, the stream ends and
-/// begins again elsewhere.
+/// A database can go back: by a failover to a copy that lacks the last commits, or by a restored backup. So each read
+/// of the store also checks the batch that the tail ends with. If that is gone, or another batch has its number, the
+/// stream ends and begins again elsewhere.
 package struct Tail: Sendable {
-    /// What comes out, in order.
+    /// The output of the stream, in order.
     package enum Output: Hashable, Sendable {
         case batch(CommittedBatch)
-        /// The bodies up to here are not kept: catch up from state.
+        /// The bodies up to this head are not kept: catch up from state.
         case missed(Head)
     }
 
-    /// What a read came to.
+    /// The result of a read.
     package enum Reading: Hashable, Sendable {
         case outputs([Output])
-        /// What came out last is not stored, or not any more: ask for the store's head and ``restart(at:)``.
+        /// The last output is not stored, or no longer: ask for the store's head and ``restart(at:)``.
         case rewound
     }
 
-    /// Where a read begins.
+    /// The start of a read.
     package struct Mark: Hashable, Sendable {
-        /// The end of what came out.
+        /// The end of the last output.
         package let head: Head
-        /// The highest number that the store was seen at.
+        /// The highest number seen in the store.
         fileprivate let seen: SequenceNumber
 
-        /// What the store must reach.
+        /// The number that the store must reach.
         package var end: SequenceNumber { max(head.seq, seen) }
 
-        /// A batch that is not stored, after a read from here has said ``Tail/Reading/rewound``: the head, or, where that is
-        /// there, whatever held the highest number that was seen. Its nonce, which nobody knows, is then 0.
+        /// Returns a batch that is not stored, after a read from this mark returned ``Tail/Reading/rewound``. That is
+        /// the head or, if the head is stored, the batch that held the highest number seen. The nonce of the latter is
+        /// unknown and set to 0.
         package func lost(for found: TailRead) -> Head {
             guard head.seq == 0 || head.isEnd(of: found.base) else { return head }
             return Head(seq: end, nonce: 0, time: 0, epoch: head.epoch)
         }
     }
 
-    /// The end of what came out.
+    /// The end of the last output.
     package private(set) var head: Head
     private var seen: SequenceNumber = 0
-    /// Nothing comes out until ``restart(at:)``.
+    /// True when nothing is output until ``restart(at:)``.
     package private(set) var isLost = false
     /// Own batches that came before their predecessors.
     private var waiting: [SequenceNumber: CommittedBatch] = [:]
 
     package init(head: Head) { self.head = head }
 
-    /// To be taken before the store is read.
+    /// The mark to take before the store is read.
     package var mark: Mark { Mark(head: head, seen: seen) }
 
-    /// Somebody read state of the store as of this number: the order must reach it.
+    /// Notes that state of the store was read as of this number: the order must reach it.
     package mutating func saw(_ seq: SequenceNumber) { seen = max(seen, seq) }
 
-    /// True while a predecessor of an own batch has to be read from the store.
+    /// True while a predecessor of an own batch must be read from the store.
     package var hasGap: Bool { !waiting.isEmpty }
 
-    /// A batch that this node committed.
+    /// Accepts a batch that this node committed.
     package mutating func committed(_ batch: CommittedBatch) -> [Output] {
         guard !isLost, batch.head.seq > head.seq else { return [] }
         waiting[batch.low] = batch
         return flush()
     }
 
-    /// What the store says came after the head.
+    /// Accepts what the store holds after the head.
     ///
-    /// A batch without a body may be one of this node that it has not told yet: bodies are kept for other nodes only. It
-    /// is left to `committed`, unless a later own batch waits: own ones are told in their order, so this one will not be.
+    /// A batch without a body may be one of this node that is not reported yet: bodies are kept for other nodes only.
+    /// It is left to `committed`, unless a later own batch waits: own batches are reported in order, so this one will
+    /// not be.
     ///
     /// - Parameters:
-    ///   - found: as read after the head of `mark`.
-    ///   - isWhole: there was no more.
-    ///   - isCommitting: whether, after the store was read, own batches were on their way or untold.
+    ///   - found: the read after the head of `mark`.
+    ///   - isWhole: whether the store had no more.
+    ///   - isCommitting: whether, after the store was read, own batches were being committed or not yet reported.
     package mutating func read(_ found: TailRead, from mark: Mark, isWhole: Bool, isCommitting: Bool) -> Reading {
         let end = (found.batches.last?.head ?? found.base)?.seq ?? 0
         let isGone = mark.head.seq > 0 && !mark.head.isEnd(of: found.base)
@@ -204,13 +208,14 @@ package struct Tail: Sendable {
         return .outputs(outputs + flush())
     }
 
-    /// Begins again at the end of what is stored now.
+    /// Begins again at the present end of the stored order.
     package mutating func restart(at head: Head) { self = Tail(head: head) }
 
     private mutating func flush() -> [Output] {
         var outputs: [Output] = []
         while let batch = waiting.removeValue(forKey: head.seq + 1) {
-            // Of another history: either this one was lost before it was told, or the tail is, and the next read says so.
+            // It is of another history: this batch was lost before it was reported, or the tail was. The next read
+            // detects it.
             if let base = batch.baseNonce, base != head.nonce { continue }
             head = batch.head
             outputs.append(.batch(batch))
@@ -221,6 +226,6 @@ package struct Tail: Sendable {
 }
 
 extension Head {
-    /// True if `stored` is the end of the same batch.
+    /// Returns true if `stored` is the end of the same batch.
     fileprivate func isEnd(of stored: Head?) -> Bool { stored?.seq == seq && stored?.nonce == nonce }
 }

@@ -1,19 +1,20 @@
 import TidemarkModel
 
-/// Who is there in one workspace, as one machine knows it: its own connections, and what other machines report of the
-/// scopes that somebody here watches. In memory only, and never more than a good guess: a restart forgets.
+/// The presence of users in one workspace, as one machine knows it. Its sources are its own connections, and other
+/// machines' reports of the scopes that are watched here. It is in memory only, and never more than a good guess: a
+/// restart forgets it.
 struct Attendance: Sendable {
     /// A scope that sessions here watch.
     struct Watch: Sendable {
         var sessions: Set<SessionID> = []
-        /// What other machines report, with the time of the report.
+        /// The reports of other machines, with the time of each report.
         var reports: [String: (report: PresenceReport, at: Milliseconds)] = [:]
-        /// What the watchers were told last.
+        /// The state last sent to the watchers.
         var told: [UserID: Presence] = [:]
         var askedAt: Milliseconds
     }
 
-    /// A user whose last connection here has ended a moment ago, and counts as there for that moment.
+    /// A user whose last connection here ended recently, and who remains online for a moment.
     struct Leaving: Sendable {
         let since: Milliseconds
         var scopes: Set<ScopeID>
@@ -21,18 +22,18 @@ struct Attendance: Sendable {
 
     private(set) var watches: [ScopeID: Watch] = [:]
     private(set) var scopesOf: [SessionID: Set<ScopeID>] = [:]
-    /// Scopes that other machines watch, until when.
+    /// Scopes that other machines watch, and the time until which they do.
     var asked: [ScopeID: Milliseconds] = [:]
     private(set) var leaving: [UserID: Leaving] = [:]
     var departures: Departures
-    /// Watched or asked for, and somebody has come or gone.
+    /// Scopes, watched here or elsewhere, in which the presence has changed.
     private(set) var changed: Set<ScopeID> = []
-    /// Watchers who missed a word, because they were behind.
+    /// Watchers that missed a message because they were behind.
     var owed: Set<SessionID> = []
 
     init(limits: HubLimits) { departures = Departures(entriesMax: limits.departuresMax) }
 
-    /// Nothing to look at when time passes.
+    /// True when a tick has nothing to check.
     var isIdle: Bool { watches.isEmpty && asked.isEmpty && leaving.isEmpty }
 
     mutating func note(_ scope: ScopeID) {
@@ -55,7 +56,7 @@ struct Attendance: Sendable {
         leaving[user] = Leaving(since: time, scopes: scopes)
     }
 
-    /// Those whose moment is over have left.
+    /// Records the departure of the users whose moment has passed.
     mutating func settle(upTo time: Milliseconds) {
         for (user, left) in leaving where left.since <= time {
             leaving[user] = nil
@@ -64,14 +65,14 @@ struct Attendance: Sendable {
         }
     }
 
-    /// The user is no member of the scope any more: nothing is told of them there.
+    /// Removes the presence of a user who is no longer a member of the scope.
     mutating func expelled(_ user: UserID, from scope: ScopeID) {
         departures.remove(user, from: scope)
         leaving[user]?.scopes.remove(scope)
         note(scope)
     }
 
-    /// Memberships may have changed unseen.
+    /// Forgets the departures: memberships may have changed unseen.
     mutating func forgetDepartures(limits: HubLimits) {
         departures = Departures(entriesMax: limits.departuresMax)
         let left = leaving.values.flatMap(\.scopes)
@@ -81,7 +82,8 @@ struct Attendance: Sendable {
 
     // MARK: Watching
 
-    /// True for the first watcher here, who has to ask the other machines. Refused beyond `limits`.
+    /// Adds a watcher. Returns true for the first one here, which makes the hub ask the other machines; `nil` if it
+    /// exceeds `limits`.
     mutating func watch(_ scope: ScopeID, by id: SessionID, now: Milliseconds, limits: HubLimits) -> Bool? {
         guard scopesOf[id]?.contains(scope) == true || scopesOf[id, default: []].count < limits.presenceScopesMax
         else { return nil }
@@ -107,7 +109,7 @@ struct Attendance: Sendable {
 
     mutating func told(_ scope: ScopeID, _ state: [UserID: Presence]) { watches[scope]?.told = state }
 
-    /// Scopes to ask the other machines for again.
+    /// Returns the scopes for which to ask the other machines again.
     mutating func due(now: Milliseconds, every period: Int64) -> [ScopeID] {
         let due = watches.filter { now - $0.value.askedAt >= period }.map(\.key)
         for scope in due { watches[scope]?.askedAt = now }
@@ -122,7 +124,7 @@ struct Attendance: Sendable {
         changed.insert(scope)
     }
 
-    /// Machines that were not heard for so long are gone, and their users with them, as of the last report.
+    /// Expires machines without a recent report, with their users as of the last report.
     mutating func expire(before time: Milliseconds, now: Milliseconds) {
         asked = asked.filter { $0.value > now }
         for (scope, watch) in watches {
@@ -136,7 +138,7 @@ struct Attendance: Sendable {
         }
     }
 
-    /// What all machines together know of a scope, with this machine's own report.
+    /// Returns what all machines together know of a scope, including this machine's own report.
     func state(of scope: ScopeID, own: PresenceReport) -> [UserID: Presence] {
         let reports = [own] + (watches[scope]?.reports.values.map(\.report) ?? [])
         var state: [UserID: Presence] = [:]

@@ -1,7 +1,8 @@
 import DequeModule
 import TidemarkModel
 
-/// When users left, for each scope that they held then. Bounded: the oldest departures are forgotten first.
+/// The times at which users left, for each scope that they held then. Bounded: the oldest departures are forgotten
+/// first.
 struct Departures: Sendable {
     private struct Departure: Sendable {
         let user: UserID
@@ -14,21 +15,22 @@ struct Departures: Sendable {
     private var order = Deque<Departure>()
     private var entries = 0
 
-    /// - Parameter entriesMax: pairs of user and scope that are kept.
+    /// - Parameter entriesMax: the maximum number of pairs of user and scope that are kept.
     init(entriesMax: Int) { self.entriesMax = entriesMax }
 
-    /// When who left the scope's connections.
+    /// The times at which users left the scope's connections.
     subscript(scope: ScopeID) -> [UserID: Milliseconds] { times[scope] ?? [:] }
 
     mutating func note(_ user: UserID, from scopes: Set<ScopeID>, at time: Milliseconds) {
         guard !scopes.isEmpty else { return }
         for scope in scopes where times[scope, default: [:]].updateValue(time, forKey: user) == nil { entries += 1 }
         order.append(Departure(user: user, scopes: scopes, time: time))
-        // A user who comes and goes leaves entries in the queue that a later one has replaced; they count as well.
+        // A user who comes and goes leaves entries in the queue that a later one has replaced; they are included in the
+        // bound.
         while entries > entriesMax || order.count > entriesMax { dropFirst() }
     }
 
-    /// The user is no member any more.
+    /// Removes a user who is no longer a member.
     mutating func remove(_ user: UserID, from scope: ScopeID) {
         guard times[scope]?.removeValue(forKey: user) != nil else { return }
         entries -= 1

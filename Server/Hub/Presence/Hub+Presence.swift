@@ -1,10 +1,10 @@
 import TidemarkModel
 import TidemarkWire
 
-/// Presence: said to those who asked for a scope's, by the server alone. Words come from `tick`, so that who comes and
-/// goes within a second causes one.
+/// Presence: sent by the server alone, to the clients that asked for a scope's. Messages are sent in `tick`, so that a
+/// user who comes and goes within a second causes one.
 extension Hub {
-    /// A client asks who is there, or, with a lifetime of 0, wants to hear no more of it.
+    /// Handles a client's request for presence; a lifetime of 0 ends it.
     mutating func watch(
         _ message: Ephemeral, by id: SessionID, in workspace: WorkspaceID, into effects: inout [SessionEffect]
     ) {
@@ -13,7 +13,7 @@ extension Hub {
             workspaces[workspace]?.attendance.unwatch(scope, by: id)
             return
         }
-        // Everybody of the workspace is in a shared scope.
+        // All users of the workspace are in a shared scope.
         guard !context.sharedGrants.contains(where: { $0.scope == scope }) else { return counts.refused += 1 }
         guard let isFirst = workspaces[workspace]?.attendance.watch(scope, by: id, now: clock, limits: limits) else {
             return counts.refused += 1
@@ -26,7 +26,7 @@ extension Hub {
         tellAll(of: scope, to: id, in: workspace, into: &effects)
     }
 
-    /// Another machine watches the scope: it hears of its own from here, now and for a while.
+    /// Handles the request of another machine that watches the scope: reports presence to it, now and for a while.
     mutating func asked(_ scope: ScopeID, in workspace: WorkspaceID, into effects: inout [SessionEffect]) {
         guard workspaces[workspace] != nil else { return }
         workspaces[workspace]?.attendance.asked[scope] = clock + limits.presenceAskedFor
@@ -34,7 +34,7 @@ extension Hub {
         if !report.isEmpty { effects.append(.tell(workspace, .present(scope, report))) }
     }
 
-    /// Time passed: tells watchers and other machines what has changed.
+    /// Sends changes of presence to watchers and other machines, as time passes.
     mutating func tickPresence(in workspace: WorkspaceID, into effects: inout [SessionEffect]) {
         guard workspaces[workspace]?.attendance.isIdle == false else { return }
         workspaces[workspace]?.attendance.settle(upTo: clock - limits.presenceGrace)
@@ -57,15 +57,15 @@ extension Hub {
         }
     }
 
-    /// A session's last connection of its user here has ended.
+    /// Handles the end of a user's last connection here.
     mutating func left(_ session: Session, _ user: UserID, in workspace: WorkspaceID) {
         guard session.identity?.principal.isService == false else { return }
-        // What a session that is behind holds may have been taken from it.
+        // A session that is behind may have lost scopes that it still holds.
         let scopes = session.isLive ? session.grants.values.filter { $0.since > 0 }.map(\.scope) : []
         workspaces[workspace]?.attendance.went(user, from: Set(scopes), at: clock)
     }
 
-    // MARK: Words
+    // MARK: Messages
 
     private mutating func tellChanges(
         of scope: ScopeID, _ own: PresenceReport, in workspace: WorkspaceID, into effects: inout [SessionEffect]
@@ -106,14 +106,14 @@ extension Hub {
         return false
     }
 
-    /// What this machine knows of its own connections. Nothing of a scope with very many of them.
+    /// Returns what this machine knows from its own connections; empty for a scope with very many of them.
     private func report(of scope: ScopeID, in workspace: WorkspaceID) -> PresenceReport {
         var report = PresenceReport(machine: name, online: [], seen: [:])
         guard let state = workspaces[workspace] else { return report }
         let ids = state.byScope[scope] ?? []
         guard ids.count <= limits.presenceSessionsMax else { return report }
         for id in ids {
-            guard let place = sessions.index(forKey: id), let principal = sessions.values[place].identity?.principal,
+            guard let index = sessions.index(forKey: id), let principal = sessions.values[index].identity?.principal,
                 !principal.isService
             else { continue }
             report.online.insert(principal.user)

@@ -1,11 +1,11 @@
 import TidemarkModel
 import TidemarkWire
 
-/// What the server says of a user in a scope.
+/// The presence of a user in a scope.
 enum Presence: Hashable, Sendable {
-    /// At least one connection that holds the scope.
+    /// The user has at least one connection that holds the scope.
     case online
-    /// None since.
+    /// The user has had no connection since that time.
     case seen(Milliseconds)
     /// Nothing is known any more.
     case unknown
@@ -13,7 +13,7 @@ enum Presence: Hashable, Sendable {
     func word(of user: UserID, in scope: ScopeID) -> Ephemeral {
         var payload: Fields = ["online": .boolean(self == .online)]
         if case .seen(let time) = self { payload["seen"] = .integer(time) }
-        // Lifetime 0: until the next word, or the connection's end.
+        // Lifetime 0: until the next message, or the connection's end.
         return Ephemeral(scope: scope, user: user, kind: Ephemeral.presence, payload: payload, lifetime: 0)
     }
 }

@@ -1,12 +1,12 @@
 package import TidemarkModel
 
-/// Who of a scope's members is there, as one hub knows of its own connections.
+/// The members of a scope that are online, as one hub knows from its own connections.
 package struct PresenceReport: Hashable, Sendable {
-    /// The machine's name, unique among all loops of all nodes; a later report takes the place of an earlier one.
+    /// The machine's name, unique among all loops of all nodes; a later report replaces an earlier one.
     package var machine: String
     /// Users with a connection here that holds the scope.
     package var online: Set<UserID>
-    /// When those who had one left.
+    /// The times at which users lost their last connection here.
     package var seen: [UserID: Milliseconds]
 
     package init(machine: String, online: Set<UserID>, seen: [UserID: Milliseconds]) {
@@ -15,6 +15,6 @@ package struct PresenceReport: Hashable, Sendable {
         self.seen = seen
     }
 
-    /// Nobody is there, and nobody was.
+    /// True when no member is or was online here.
     package var isEmpty: Bool { online.isEmpty && seen.isEmpty }
 }

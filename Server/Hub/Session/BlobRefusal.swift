@@ -1,18 +1,18 @@
-/// Why a blob was not kept or not given (PROTOCOL.md, "Blobs").
+/// The reason why a blob was not kept or not returned (PROTOCOL.md, "Blobs").
 package enum BlobRefusal: Error, Hashable, Sendable {
-    /// The address has no digest, or not one scope.
+    /// The request's path has no digest, or not one scope.
     case malformed(String)
-    /// No such blob in the scope, no such scope, or none of the user's: which, is not told.
+    /// The scope has no such blob, does not exist, or is not the user's: the answer does not reveal which.
     case notFound
     case lengthRequired
-    /// - Parameter bytesMax: what a blob may have.
+    /// - Parameter bytesMax: the maximum size of a blob.
     case tooLarge(bytesMax: Int)
-    /// The bytes are not those that the digest names.
+    /// The digest of the bytes is another one.
     case otherDigest
-    /// The workspace has no room left.
+    /// The workspace's quota is used up.
     case quotaUsedUp
 
-    /// Of the HTTP answer.
+    /// The status of the HTTP answer.
     package var status: Int {
         switch self {
         case .malformed: 400
@@ -36,15 +36,15 @@ package enum BlobRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// A sentence for people: what is wrong, and what to do.
+    /// A sentence for people: the error, and what to do.
     package var message: String {
         switch self {
         case .malformed(let reason): "blob: \(reason)"
         case .notFound: "blob: no such blob or scope for you"
-        case .lengthRequired: "blob: say Content-Length"
+        case .lengthRequired: "blob: send Content-Length"
         case .tooLarge(let bytesMax): "blob: more than \(bytesMax) bytes; send a smaller one"
-        case .otherDigest: "blob: the bytes have another SHA-256 than the address says; compute it again"
-        case .quotaUsedUp: "blob: the workspace has no room left; whoever runs the server can give it more"
+        case .otherDigest: "blob: the SHA-256 of the bytes is not the one in the path; compute it again"
+        case .quotaUsedUp: "blob: the workspace's quota is used up; the operator of the server can raise it"
         }
     }
 }

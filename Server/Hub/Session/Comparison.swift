@@ -2,14 +2,14 @@ package import TidemarkModel
 package import TidemarkStore
 package import TidemarkWire
 
-/// The answer to a `compare` in the making: pages are read one after the other, and each becomes a part of it, in the state
-/// that it was read in.
+/// The answer to a `compare` while it is built. Pages are read one after the other; each becomes a part of the answer,
+/// in the state in which it was read.
 package struct Comparison: Sendable {
-    /// So many pages are read for one answer.
+    /// The maximum number of pages that are read for one answer.
     private static let partsMax = 10
 
     package let request: CompareRequest
-    /// The last state that a part was read in.
+    /// The last state in which a part was read.
     package private(set) var at: SequenceNumber = 0
     private var answer: CompareAnswer
     private let rowsMax: Int
@@ -25,7 +25,7 @@ package struct Comparison: Sendable {
             parts: [], marks: request.lists ? [] : nil)
     }
 
-    /// The page to read next; `nil` once the answer is whole.
+    /// The page to read next; `nil` once the answer is complete.
     package var next: PageRequest? {
         guard !isWhole else { return nil }
         return PageRequest(
@@ -33,11 +33,11 @@ package struct Comparison: Sendable {
             before: end == .max ? nil : end, limit: rowsMax)
     }
 
-    /// Takes the page that was asked for.
+    /// Adds the requested page.
     ///
-    /// - Parameter head: what had been delivered before the first page was read.
-    /// - Returns: false when the page is of a database that has gone back since: the client has another history, of which
-    ///   nothing can be said.
+    /// - Parameter head: the end of what had been delivered before the first page was read.
+    /// - Returns: false when the page was read after the database went back: the client has another history, and they
+    ///   cannot be compared.
     package mutating func read(_ page: Page, after head: Head?) -> Bool {
         if let head, page.at.seq <= head.seq, page.at.nonce != head.nonce { return false }
         let records = page.records.prefix { $0.born >= request.from }
@@ -58,6 +58,6 @@ package struct Comparison: Sendable {
         return true
     }
 
-    /// The answer's bytes.
+    /// The encoded answer.
     package var bytes: [UInt8] { answer.encode() }
 }

@@ -2,28 +2,29 @@ package import Crypto
 import TidemarkModel
 package import TidemarkStore
 
-/// What a cursor of the wire says.
+/// The content of a wire cursor.
 package struct CursorPlace: Hashable, Sendable {
-    /// Where the client stands. Its time is 0.
+    /// The client's position. Its time is 0.
     package var head: Head
-    /// For a copy in the middle of catching up: the last state of the order that was looked at for it. What was changed again
-    /// between the two was left out, since it comes with its later number; so the copy is of a history that holds both.
+    /// For a copy in the middle of catching up: the last state of the order that was read for it. Records that changed
+    /// again between the two were left out, since they come with their later numbers. So the copy is of a history that
+    /// contains both.
     package var looked: Head?
 
-    /// The place that must be in the stored history for the client to go on.
+    /// The position that must be in the stored history for the client to continue.
     package var proof: Head { looked ?? head }
 }
 
-/// Makes and reads the opaque cursor of the wire: version, epoch, number and nonce of a batch end, under a MAC. One in
-/// the middle of catching up (version 2) has the end that was looked at besides.
+/// Encodes and decodes the opaque cursor of the wire: version, epoch, number and nonce of a batch end, under a MAC
+/// . A cursor in the middle of catching up (version 2) also has the end of the state that was read.
 ///
-/// A cursor grants nothing; the MAC only lets the server believe that it once gave it.
+/// A cursor grants nothing; the MAC only proves that a server issued it.
 package struct CursorSeal: Sendable {
     private let key: SymmetricKey
     private let previousKeys: [SymmetricKey]
     private static let macCount = 8
 
-    /// The versions, with the numbers of 8 bytes that each has.
+    /// The versions of the format; each contains `wordCount` words of 8 bytes.
     private enum Version: UInt8 {
         case end = 1
         case middle = 2
@@ -32,16 +33,16 @@ package struct CursorSeal: Sendable {
         var payloadCount: Int { 1 + wordCount * 8 }
     }
 
-    /// - Parameter previousKeys: cursors made with them are still opened, so that a change of keys makes nobody fetch
-    ///   everything again.
+    /// - Parameter previousKeys: keys with which earlier cursors are still opened, so that a change of keys makes no
+    ///   client fetch everything again.
     package init(key: SymmetricKey, previousKeys: [SymmetricKey] = []) {
         self.key = key
         self.previousKeys = previousKeys
     }
 
-    /// The cursor for a place in a workspace.
+    /// Returns the cursor for a position in a workspace.
     ///
-    /// - Parameter looked: the end of the order that was looked at for what the client has; it counts where it is behind `head`.
+    /// - Parameter looked: the end of the order that was read for the client's copy; ignored unless it is after `head`.
     package func cursor(_ head: Head, looked: Head? = nil, workspace: String) -> String {
         let looked = looked.flatMap { $0.seq > head.seq ? $0 : nil }
         let version: Version = looked == nil ? .end : .middle
@@ -58,10 +59,11 @@ package struct CursorSeal: Sendable {
         return Base64URL.encode(bytes)
     }
 
-    /// Where the client stands that has the cursor; `nil` when it was made with none of the keys for this workspace.
+    /// Returns the client's position from its cursor; `nil` when it was sealed with none of the keys for this
+    /// workspace.
     package func open(_ cursor: String, workspace: String) -> Head? { read(cursor, workspace: workspace)?.head }
 
-    /// All that a cursor says; `nil` when it was made with none of the keys for this workspace.
+    /// Returns the whole content of a cursor; `nil` when it was sealed with none of the keys for this workspace.
     package func read(_ cursor: String, workspace: String) -> CursorPlace? {
         guard cursor.utf8.count <= 2 * (Version.middle.payloadCount + Self.macCount),
             let bytes = Base64URL.decode(cursor.utf8), let version = bytes.first.flatMap(Version.init(rawValue:)),
@@ -77,15 +79,15 @@ package struct CursorSeal: Sendable {
             payload[1 + word * 8..<9 + word * 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         }
         let epoch = Int64(bitPattern: words[0])
-        var place = CursorPlace(
+        var content = CursorPlace(
             head: Head(seq: Int64(bitPattern: words[1]), nonce: words[2], time: 0, epoch: epoch))
         if version == .middle {
-            place.looked = Head(seq: Int64(bitPattern: words[3]), nonce: words[4], time: 0, epoch: epoch)
+            content.looked = Head(seq: Int64(bitPattern: words[3]), nonce: words[4], time: 0, epoch: epoch)
         }
-        return place
+        return content
     }
 
-    /// Constant time for each key: every byte is compared.
+    /// Checks the MAC in constant time for each key: every byte is compared.
     private func isMade(
         _ payload: [UInt8], _ workspace: String, _ key: SymmetricKey, _ found: ArraySlice<UInt8>
     ) -> Bool {

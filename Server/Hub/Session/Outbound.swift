@@ -2,21 +2,21 @@ import DequeModule
 import TidemarkModel
 package import TidemarkWire
 
-/// What a session may still give to its socket: one budget over changes, pages, history, errors and ephemeral messages
-/// . What does not fit stays where it is, in the ring, in the store or in the session's few answers.
+/// The bytes that a session may still give to its socket: one budget for changes, pages, history, errors and ephemeral
+/// messages. What does not fit stays in the ring, in the store or in the session's few answers.
 struct Outbound: Sendable {
-    /// The socket says that its buffer is full.
+    /// True when the socket has reported a full buffer.
     private(set) var isSocketFull = false
     /// Bytes sent since the socket was last known to have room.
     private var bytes = 0
-    /// The executor was asked to say when there is room.
+    /// True when the executor was asked to report room.
     private var isAsked = false
 
-    /// Nothing new may be sent.
+    /// Returns whether nothing new may be sent.
     func isFull(_ limits: WireLimits) -> Bool { isSocketFull || bytes >= limits.outboundBytesMax }
 
-    /// Bytes were sent. True when the executor is to be asked for room: before the budget is used up, so that a socket
-    /// which takes what it gets never meets the bound.
+    /// Counts sent bytes. Returns true when the executor must be asked for room. That is before the budget is used up,
+    /// so that a socket that drains never meets the bound.
     mutating func sent(_ count: Int, _ limits: WireLimits) -> Bool {
         bytes += count
         guard !isAsked, bytes >= limits.outboundBytesMax / 2 else { return false }
@@ -36,29 +36,29 @@ struct Outbound: Sendable {
 /// The frames that were sent and not acknowledged.
 struct SendWindow: Sendable {
     private var frames = Deque<(size: Int, seq: SequenceNumber)>()
-    /// Of frames that are not acknowledged.
+    /// The bytes of frames that are not acknowledged.
     private(set) var bytes = 0
     /// The number that the last acknowledged frame reached.
     private var reached: SequenceNumber = 0
     /// Frames acknowledged since the connection began.
     private var acked: Int64 = 0
-    /// When the oldest of them was sent, or the last acknowledgement came; `nil` when all is acknowledged.
+    /// The time at which the oldest of them was sent, or the last acknowledgement came; `nil` when all is acknowledged.
     private(set) var waitingSince: Milliseconds?
 
-    /// True when another frame may go: always one, however large.
+    /// Returns true when another frame may be sent: always one, however large.
     func hasRoom(for size: Int, limits: WireLimits) -> Bool {
         frames.isEmpty || (frames.count < limits.windowFramesMax && bytes + size <= limits.windowBytesMax)
     }
 
-    /// True when a connection that fell behind may be served again: half of the window is free.
+    /// Returns true when a connection that fell behind may be served again: half of the window is free.
     func isHalfFree(limits: WireLimits) -> Bool {
         frames.count <= limits.windowFramesMax / 2 && bytes <= limits.windowBytesMax / 2
     }
 
-    /// The client stands there at the beginning.
+    /// Sets the client's position at the beginning.
     mutating func begin(at seq: SequenceNumber) { reached = seq }
 
-    /// The number up to which the client has said that it has everything, where it was sent everything up to `position`.
+    /// Returns the number up to which the client has acknowledged everything, if everything up to `position` was sent.
     func confirmed(of position: SequenceNumber) -> SequenceNumber { frames.isEmpty ? position : reached }
 
     /// - Parameter seq: the number that the frame reaches.
@@ -68,12 +68,12 @@ struct SendWindow: Sendable {
         if waitingSince == nil { waitingSince = now }
     }
 
-    /// Acknowledgements could not be read for a while: the time for them begins anew.
+    /// Restarts the time for acknowledgements, after they could not be read for a while.
     mutating func readAgain(now: Milliseconds) {
         if waitingSince != nil { waitingSince = now }
     }
 
-    /// Takes a cumulative count; false when it claims frames that were never sent.
+    /// Accepts a cumulative count; false when it claims frames that were never sent.
     mutating func acknowledge(_ count: Int64, now: Milliseconds) -> Bool {
         guard count <= acked + Int64(frames.count) else { return false }
         while acked < count, let frame = frames.popFirst() {
@@ -81,18 +81,19 @@ struct SendWindow: Sendable {
             bytes -= frame.size
             reached = frame.seq
         }
-        // An idle connection keeps nothing.
+        // An idle connection keeps no memory.
         if frames.isEmpty { frames = Deque() }
         waitingSince = frames.isEmpty ? nil : now
         return true
     }
 }
 
-/// The answer to a read that waits until the stream has passed the state that it was read in: access is judged there.
+/// The answer to a read. It waits until the stream has passed the state in which it was read, and access is judged
+/// there.
 struct HeldAnswer: Sendable {
-    /// Where its scope and grant were asked for.
+    /// The request, with the scope and grant that it named.
     struct Request: Sendable {
-        /// The message that asked: `page` or `history`.
+        /// The message type of the request: `page`, `history` or `compare`.
         var kind: String
         var id: Int64
         var scope: ScopeID
@@ -110,7 +111,7 @@ struct HeldAnswer: Sendable {
 /// A reference type so that the edge can recognise the same frame and turn it into socket bytes once.
 package final class Frame: Sendable {
     package let bytes: [UInt8]
-    /// It tells of something that was not done.
+    /// The error that the frame reports, if it is one.
     package let refusal: ErrorCode?
 
     package init(_ bytes: [UInt8], refusal: ErrorCode? = nil) {

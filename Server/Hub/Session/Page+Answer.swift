@@ -3,7 +3,7 @@ package import TidemarkStore
 package import TidemarkWire
 
 extension Page {
-    /// The bytes of the answer to `request`.
+    /// Encodes the answer to `request`.
     package func answer(to request: PageRequest) -> [UInt8] {
         var rows = JSONWriter(capacity: records.count * 320)
         for (index, record) in records.enumerated() {

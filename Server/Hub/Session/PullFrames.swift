@@ -2,20 +2,21 @@ package import TidemarkModel
 package import TidemarkStore
 import TidemarkWire
 
-/// The `changes` frames of one pull over HTTP, from windows of the order: the same that a catching-up session sends.
+/// The `changes` frames of one pull over HTTP, from windows of the order: the same frames that a catching-up session
+/// sends.
 package struct PullFrames: Sendable {
     package private(set) var frames: [[UInt8]] = []
-    /// Every batch up to here is in the frames, or of no concern.
+    /// The position up to which every batch is in the frames, or does not concern the client.
     package private(set) var position: Head
     package private(set) var rows = 0
     package private(set) var bytes = 0
-    /// The end of the order that reads looked at which went further than the position: consistent only from there on.
+    /// The end of the state that reads beyond the position used: the copy is consistent only from there on.
     private var looked: Head?
     private var base: String
     private let workspace: WorkspaceID
     private let context: SessionContext
 
-    /// - Parameter standing: the position of the client that pulls; the first frame's base is its cursor.
+    /// - Parameter standing: the standpoint of the client that pulls; the first frame's base is its cursor.
     package init(from standing: Standpoint, in workspace: WorkspaceID, context: SessionContext) {
         position = standing.position
         looked = standing.looked
@@ -24,9 +25,9 @@ package struct PullFrames: Sendable {
         self.context = context
     }
 
-    /// Adds what a window holds; false when it did not get further.
+    /// Adds the content of a window; false when it does not go further.
     ///
-    /// - Throws: kind `unavailable` when the window is of another history than what was added before.
+    /// - Throws: kind `unavailable` when the window is of another history than the frames.
     package mutating func add(_ window: Window) throws(StoreError) -> Bool {
         guard window.through.seq > position.seq else { return false }
         guard position.isOfHistory(holding: window.base) else { throw .wentBack }
@@ -42,9 +43,10 @@ package struct PullFrames: Sendable {
         return true
     }
 
-    /// Adds the frame that ends at the snapshot. True when the client then has a state that the server was in.
+    /// Adds the frame that ends at the snapshot. Returns true when the client's state is then consistent with one of
+    /// the server.
     ///
-    /// - Throws: kind `unavailable` when the snapshot is of another history than what was added before.
+    /// - Throws: kind `unavailable` when the snapshot is of another history than the frames.
     package mutating func finish(_ snapshot: SessionSnapshot) throws(StoreError) -> Bool {
         guard position.seq < snapshot.head.seq || position.nonce == snapshot.head.nonce else { throw .wentBack }
         let cursor = context.seal.cursor(snapshot.head, looked: looked, workspace: workspace.text)
@@ -54,7 +56,8 @@ package struct PullFrames: Sendable {
         let settled = snapshot.client.map {
             Settled(through: $0.settledThrough, outcomes: snapshot.results)
         }
-        // Where it is not, a row of the client's own may be behind the end: the next pull brings it, and the settlement.
+        // If it is not consistent, a row of the client's own may be beyond the end: the next pull returns it, and the
+        // settlement.
         append(splice.finish(settled: isConsistent ? settled : nil), cursor)
         position = snapshot.head
         return isConsistent

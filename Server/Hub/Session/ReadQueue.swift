@@ -1,26 +1,26 @@
 import TidemarkWire
 
-/// The reads that one connection has asked for and not received: a few take place at once, the others wait in their order, so
-/// that a client may ask for many small pages without waiting for each.
+/// The unanswered reads of one connection: a few run at once, the others wait in order. So a client may ask for many
+/// small pages without waiting for each.
 struct ReadQueue: Sendable {
-    /// A read that waits.
+    /// A waiting read.
     struct Entry: Sendable {
         let request: HeldAnswer.Request
         let effect: SessionEffect
     }
 
     private var waiting: [Entry] = []
-    /// The index of the first that waits; those before it have begun.
+    /// The index of the first waiting read; those before it have begun.
     private var first = 0
-    /// Reads that have begun and whose answers are not sent.
+    /// The number of reads that have begun and whose answers are not sent.
     private var begun = 0
 
-    /// The number of reads that are asked for and not answered.
+    /// The number of reads that are requested and not answered.
     var count: Int { begun + waiting.count - first }
 
     mutating func append(_ entry: Entry) { waiting.append(entry) }
 
-    /// Begins the next one; `nil` while as many as `most` take place, or none waits.
+    /// Begins the next read; `nil` while `most` reads run, or none waits.
     mutating func next(most: Int) -> Entry? {
         guard begun < max(1, most), first < waiting.count else { return nil }
         defer {
@@ -31,6 +31,6 @@ struct ReadQueue: Sendable {
         return waiting[first]
     }
 
-    /// An answer was sent, or there is none.
+    /// Ends a read: its answer was sent, or there is none.
     mutating func ended() { begun = max(0, begun - 1) }
 }

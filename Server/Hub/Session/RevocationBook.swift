@@ -1,24 +1,24 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// Which device a token speaks for, where what is asked tells it.
+/// The device for which a token is presented, if the request names it.
 package enum DeviceClaim: Hashable, Sendable {
-    /// A device that is registered for the token's user, as is known or will be checked.
+    /// A device that is registered for the token's user, or will be checked to be.
     case named(ClientID)
-    /// Nothing is said: it may be any of the user's devices, and a new one.
+    /// No device is named: it may be any of the user's devices, or a new one.
     case unnamed
-    /// What is asked will tell, and is judged then.
+    /// The request will name the device, and is judged then.
     case later
 }
 
-/// What stands against a token, see ``RevocationBook``.
+/// The result of a revocation for a token, see ``RevocationBook``.
 package enum RevokedToken: Hashable, Sendable {
-    /// Who has it is signed out, and stays so until a person signs in.
+    /// The device is signed out until a person signs in.
     case signedOut
-    /// Another token does: nobody need notice.
+    /// A newer token is enough: the user need not notice.
     case outdated
 
-    /// A sentence for whoever sent the token.
+    /// A sentence for the sender of the token.
     package var reason: String {
         switch self {
         case .signedOut: "signed out: the token was revoked; sign in again"
@@ -27,26 +27,27 @@ package enum RevokedToken: Hashable, Sendable {
     }
 }
 
-/// Whose tokens count no more: pure, and the same on every node.
+/// The revocations in force: pure, and the same on every node.
 ///
-/// A revoked device keeps its token, and a token names no device. So what names none is judged as if the revoked device had
-/// sent it, and what names another device of the user goes on: nobody else is signed out.
+/// A revoked device keeps its token, and a token names no device. So a request that names none is judged as if the
+/// revoked device had sent it. A request that names another device of the user continues: no other device is signed
+/// out.
 package struct RevocationBook: Sendable {
     private struct Marks {
         var workspace: Milliseconds?
         var users: [UserID: Milliseconds] = [:]
         var clients: [ClientID: (notBefore: Milliseconds, user: UserID)] = [:]
-        /// Of each user's devices the time of the last one.
+        /// For each user, the newest revocation of a device, and the number of revoked devices.
         var devices: [UserID: (newest: Milliseconds, count: Int)] = [:]
     }
 
     private var marks: [WorkspaceID: Marks] = [:]
-    /// The number of the last revocation that it knows.
+    /// The number of the last known revocation.
     package private(set) var through: Int64 = 0
 
     package init() {}
 
-    /// Takes what follows in the order of the numbers. What is known already changes nothing.
+    /// Adds a revocation, in the order of the numbers. A known one changes nothing.
     package mutating func add(_ revocation: Revocation) {
         through = max(through, revocation.number)
         var own = marks[revocation.workspace] ?? Marks()
@@ -63,10 +64,11 @@ package struct RevocationBook: Sendable {
         marks[revocation.workspace] = own
     }
 
-    /// The database has gone back: what it holds is read from its beginning, and what is known stays.
+    /// Starts over after the database has gone back: its revocations are read from the beginning, and the known ones
+    /// stay.
     package mutating func readAgain() { through = 0 }
 
-    /// Drops what no token is old enough for.
+    /// Drops revocations that are older than any token.
     package mutating func forget(before time: Milliseconds) {
         for (workspace, old) in marks {
             var own = Marks()
@@ -82,18 +84,18 @@ package struct RevocationBook: Sendable {
         }
     }
 
-    /// Devices of a user that are revoked.
+    /// Returns the number of a user's revoked devices.
     package func revokedDevices(of user: UserID, in workspace: WorkspaceID) -> Int {
         marks[workspace]?.devices[user]?.count ?? 0
     }
 
-    /// From when on tokens of a device count; `nil` where nothing stands against any.
+    /// Returns the time from which on tokens of a device are valid; `nil` if none is revoked.
     package func notBefore(of client: ClientID, user: UserID, in workspace: WorkspaceID) -> Milliseconds? {
         guard let own = marks[workspace] else { return nil }
         return [own.workspace, own.users[user], own.clients[client]?.notBefore].compactMap(\.self).max()
     }
 
-    /// What stands against a token; `nil` for nothing. A token that does not say when it was issued is older than anything.
+    /// Judges a token; `nil` if it is valid. A token without an issue time is treated as older than any revocation.
     package func judge(_ identity: Identity, _ device: DeviceClaim) -> RevokedToken? {
         guard let own = marks[identity.workspace] else { return nil }
         let (issued, user) = (identity.issuedAt ?? .min, identity.principal.user)
@@ -109,6 +111,7 @@ package struct RevocationBook: Sendable {
         return nil
     }
 
-    /// Whether a device has to be shown to be the user's: a token without a device would not do.
+    /// Returns whether the token needs proof that a device is the user's: a token without a device would not be
+    /// accepted.
     package func asksForDevice(_ identity: Identity) -> Bool { judge(identity, .unnamed) != judge(identity, .later) }
 }

@@ -3,11 +3,11 @@ package import TidemarkStore
 import TidemarkWire
 
 extension Session {
-    /// Asks the store for what the ring no longer holds.
+    /// Reads from the store what the ring no longer holds.
     mutating func readOn(into effects: inout [SessionEffect]) {
         guard let identity, !isLoading else { return }
         guard let catchUp else {
-            // Fell behind the ring: start over from a new snapshot, keeping the position.
+            // It fell behind the ring: it starts over from a new snapshot, and keeps the position.
             return requestLoad(registers: false, at: position, into: &effects)
         }
         isLoading = true
@@ -19,14 +19,15 @@ extension Session {
                     span: min(catchUp.span, catchUp.target.seq - position.seq))))
     }
 
-    /// A new snapshot for a session that fell behind: what it held and still holds is caught up, the rest is told.
+    /// Resumes a session that fell behind with a new snapshot: scopes that it still holds are caught up, the other
+    /// changes are reported.
     mutating func resume(
         _ snapshot: SessionSnapshot, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
     ) {
         guard snapshot.head.seq >= position.seq else { return pump(ring, now: now, into: &effects) }
         guard position.seq >= snapshot.horizon else { return closeCompacted(into: &effects) }
         guard position.isOfHistory(holding: snapshot.lineage) else { return closeRewound(into: &effects) }
-        // The new snapshot says it again.
+        // The new snapshot reports it again.
         heldSettled = nil
         let current = held(snapshot.grants)
         if context.leftOut(snapshot.grants) > 0 {
@@ -53,7 +54,7 @@ extension Session {
         pump(ring, now: now, into: &effects)
     }
 
-    /// A window came back.
+    /// Handles a window that was read.
     package mutating func windowRead(
         _ read: Window, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
     ) {
@@ -74,7 +75,7 @@ extension Session {
                 from: sent.cursor, cursor: cursor, time: read.through.time, isLive: false, isConsistent: false,
                 capacity: bytes + groups.count * 64 + 320)
             for group in groups { splice.group(group.scope, rows: group.rows) }
-            // What was read is sent even past the window's edge: one read is one frame beyond it at most.
+            // A read window is sent even beyond the send window's edge: at most one frame exceeds it.
             emit(
                 Frame(splice.finish()), nil, cursor: cursor, seq: read.through.seq, isConsistent: false, now: now,
                 into: &effects)
@@ -82,14 +83,14 @@ extension Session {
         pump(ring, now: now, into: &effects)
     }
 
-    /// Batches after `head` were missed by this process: a live session stands there and must catch up.
+    /// Handles batches after `head` that this process missed: a live session is at `head` and must catch up.
     package mutating func fallBehind(from head: Head) {
         guard isLive else { return }
         isLive = false
         position = head
     }
 
-    /// The socket can take more, or cannot. The answer to `awaitRoom` is that it can.
+    /// Handles a change of the socket's room. The answer to `awaitRoom` is that it has room.
     package mutating func writabilityChanged(
         _ isWritable: Bool, now: Milliseconds, ring: Ring?, into effects: inout [SessionEffect]
     ) {

@@ -2,14 +2,14 @@ import TidemarkModel
 package import TidemarkWire
 
 extension Session {
-    /// `compare`: like `page`, access is judged now and when the answer is there, and both share one bound.
+    /// Handles `compare`: like `page`, access is judged now and when the answer is complete, and both share one bound.
     mutating func take(_ request: CompareRequest, into effects: inout [SessionEffect]) {
         guard let identity else { return }
         let comparison = Comparison(request, rowsMax: context.limits.pageRowsMax)
         read(request.held, request.collection, .readComparison(id, identity.workspace, comparison), into: &effects)
     }
 
-    /// All parts were read; the answer waits until the order has reached the last of their states.
+    /// Handles a complete comparison; the answer waits until the order has reached the last of its states.
     package mutating func compared(_ comparison: Comparison, into effects: inout [SessionEffect]) {
         guard phase == .streaming else { return }
         heldAnswers.append(
@@ -17,7 +17,7 @@ extension Session {
         releasePages(into: &effects)
     }
 
-    /// The store could not read it.
+    /// Handles a store failure.
     package mutating func compareFailed(_ request: CompareRequest, into effects: inout [SessionEffect]) {
         readFailed(request.id, into: &effects)
     }

@@ -3,13 +3,13 @@ package import TidemarkStore
 import TidemarkWire
 
 extension Session {
-    /// A batch was committed while the session is live, that is, at the batch's beginning.
+    /// Delivers a committed batch to a live session, which is at the batch's beginning.
     ///
     /// - Parameters:
     ///   - tail: the end of the batch before it.
     ///   - groups: the indices of the batch's groups that this session sees.
     ///   - durable: the number up to which the order is called safe.
-    ///   - shared: the frame that the previous session got for the same batch, used again when it is the same.
+    ///   - shared: the frame that the previous session got for the same batch; it is reused if it would be the same.
     package mutating func deliver(
         _ batch: DeliveryBatch, after tail: Head, groups: [Int], durable: SequenceNumber, shared: inout SharedFrame?,
         now: Milliseconds, into effects: inout [SessionEffect]
@@ -17,7 +17,7 @@ extension Session {
         let settled = batch.settled(of: client)
         let changes = membershipChanges(in: batch)
         let isPlain = settled == nil && changes.isEmpty
-        // Who writes keeps what is not safe yet.
+        // A client that writes keeps what is not safe yet.
         let told = settled != nil && durable > toldDurable ? durable : nil
         let frame: Frame
         if isPlain, let shared, shared.base == sent.cursor, shared.groups == groups {
@@ -28,7 +28,8 @@ extension Session {
             if isPlain { shared = SharedFrame(base: sent.cursor, groups: groups, frame: frame) }
         }
         guard !outbound.isFull(context.limits), window.hasRoom(for: frame.bytes.count, limits: context.limits) else {
-            // the queue is what the client has not acknowledged; what it misses it gets from the ring or the store.
+            // the queue is what the client has not acknowledged; it gets the missed batches from the ring or the
+            // store.
             isLive = false
             position = tail
             return
@@ -39,10 +40,10 @@ extension Session {
         emit(frame, settled, cursor: batch.cursor, seq: batch.head.seq, isConsistent: true, now: now, into: &effects)
     }
 
-    /// Serves a session that is not live: from the ring while it reaches back far enough, else from the store.
+    /// Serves a session that is not live: from the ring while it reaches back far enough, otherwise from the store.
     ///
-    /// The database may have gone back, and this process not know it yet, or only the read that is behind this session. So
-    /// each step goes on from a place in the history that the step is of.
+    /// The database may have gone back before this process knows it, or only the read for this session may know it. So
+    /// each step continues from a position in the same history as the step.
     package mutating func pump(_ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]) {
         guard phase == .streaming, !isLive, !isLoading else { return }
         guard window.isHalfFree(limits: context.limits) else { return }
@@ -53,7 +54,7 @@ extension Session {
                 continue
             }
             if catchUp == nil, position.seq >= ring.tail.seq {
-                // Ahead of this process's tail, or at it.
+                // At this process's tail, or ahead of it.
                 if position.seq == ring.tail.seq { goLive(ring, now: now, into: &effects) }
                 return
             }
@@ -65,7 +66,7 @@ extension Session {
         }
     }
 
-    /// Sends one batch out of the ring; false when the window is full.
+    /// Sends one batch from the ring; false when the window is full.
     private mutating func replay(
         _ batch: DeliveryBatch, _ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]
     ) -> Bool {
@@ -103,11 +104,11 @@ extension Session {
         return true
     }
 
-    /// The catch-up's target is reached: tells the settled transactions and the grants of the snapshot. False when the
-    /// window is full.
+    /// Handles reaching the catch-up's target: reports the settled transactions and the grants of the snapshot. Returns
+    /// false when the window is full.
     ///
-    /// A record that was written again behind the target is not among the rows up to it, and comes later under its new
-    /// number: its writer must not be told before, or it would lose sight of its own write.
+    /// A record that was written again after the target is not among the rows up to it, and comes later under its new
+    /// number. Its writer must not learn of the settlement before, or it would lose sight of its own write.
     private mutating func arrive(
         _ arrived: CatchUp, _ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]
     ) -> Bool {
@@ -116,7 +117,7 @@ extension Session {
             return false
         }
         let isConsistent = arrived.target.seq == ring.tail.seq && arrived.target.seq >= readThrough
-        // Without what was looked at: the target may be of an order that is lost, and the last read of the one after it.
+        // Without the state that was read: the target may be of a lost order, and the last read of the one after it.
         let cursor = context.seal.cursor(arrived.target, workspace: identity?.workspace.text ?? "")
         var splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: arrived.target.time, isLive: false, isConsistent: isConsistent)
@@ -133,7 +134,7 @@ extension Session {
         return true
     }
 
-    /// The cursor of a client that stands where a read ended; it says so while reads have looked further.
+    /// Returns the cursor for a client at the end of a read; it includes the read state while that is further.
     func cursor(_ head: Head) -> String {
         context.seal.cursor(head, looked: looked, workspace: identity?.workspace.text ?? "")
     }
@@ -148,7 +149,8 @@ extension Session {
         releasePages(into: &effects)
     }
 
-    /// An empty frame: nothing visible happened up to `head`. Nothing is sent while the window or the socket is full.
+    /// Sends an empty frame: nothing visible happened up to `head`. Nothing is sent while the window or the socket is
+    /// full.
     mutating func sendProgress(to head: Head, now: Milliseconds, into effects: inout [SessionEffect]) {
         let cursor = cursor(head)
         var splice = ChangesSplice(
@@ -176,8 +178,9 @@ extension Session {
 
     /// Sends a frame of the stream.
     ///
-    /// - Parameter settled: what the frame tells of the client's own transactions. Their pushes do not count any more: the
-    ///   client may send the next one as soon as it reads this, which may be before the sequencer's word comes here.
+    /// - Parameter settled: the settlements of the client's own transactions in the frame. Their pushes are no longer
+    ///   counted: the client may send the next one as soon as it reads this frame. That may be before the sequencer's
+    ///   outcome arrives here.
     mutating func emit(
         _ frame: Frame, _ settled: Settled?, cursor: String, seq: SequenceNumber, isConsistent: Bool, now: Milliseconds,
         into effects: inout [SessionEffect]
@@ -189,20 +192,21 @@ extension Session {
         give(frame, into: &effects)
     }
 
-    /// The batch's membership changes of this user, as the client hears them.
+    /// Returns the batch's membership changes of this user in their wire form.
     private func membershipChanges(in batch: DeliveryBatch) -> [Changes.GrantChange] {
         guard !batch.memberships.isEmpty, let user = identity?.principal.user else { return [] }
         var begun: [ScopeID: SequenceNumber] = [:]
         return batch.memberships.filter { $0.user == user }.map { change in
-            // A role may change in the batch that gave it: the grant's number is then not among the session's own yet.
+            // A role may change in the batch that granted it: the grant's number is then not among the session's own
+            // yet.
             let since = change.since ?? begun[change.scope] ?? grants[change.scope]?.since ?? change.seq
             begun[change.scope] = change.role == nil ? nil : since
             return .init(scope: change.scope, since: change.role == nil ? change.seq : since, role: change.role)
         }
     }
 
-    /// The groups that the client sees once the batch's own membership changes have taken effect. Those of a
-    /// scope gained in this batch are among them: its creator must not lose sight of it until the first page.
+    /// Returns the groups that the client sees once the batch's own membership changes have taken effect. They
+    /// include those of a scope gained in this batch: its creator must not lose sight of it until the first page.
     private func visibleGroups(of batch: DeliveryBatch, after changes: [Changes.GrantChange]) -> [Int] {
         var isHeld: [ScopeID: Bool] = [:]
         for change in changes { isHeld[change.scope] = change.role != nil }

@@ -3,12 +3,12 @@ import TidemarkSequencer
 package import TidemarkStore
 import TidemarkWire
 
-/// What the executor found for a `LoadRequest`.
+/// The executor's answer to a `LoadRequest`.
 package struct LoadAnswer: Sendable {
     package var snapshot: SessionSnapshot
-    /// The answer to the registration that was asked for.
+    /// The answer to the requested registration.
     package var registration: Registration?
-    /// The newest of the client's past cursors that is of the stored history, where its present one is not.
+    /// If the client's present cursor is not of the stored history: the newest of its past cursors that is.
     package var common: Head?
 
     package init(snapshot: SessionSnapshot, registration: Registration? = nil, common: Head? = nil) {
@@ -19,7 +19,7 @@ package struct LoadAnswer: Sendable {
 }
 
 extension Session {
-    /// `hello`: keeps what it says until it is known whose the token is.
+    /// Handles `hello`: keeps it until the token is verified.
     mutating func greet(_ hello: Hello, now: Milliseconds, into effects: inout [SessionEffect]) {
         guard hello.versions.contains(WireVersion.current) else {
             return close(.versionUnsupported, "this server speaks version \(WireVersion.current)", into: &effects)
@@ -34,7 +34,7 @@ extension Session {
         effects.append(.verify(id, token))
     }
 
-    /// It is known whose the token of `hello` is: asks for everything that the welcome needs.
+    /// Handles the verified token of `hello`: requests everything that the welcome needs.
     mutating func begin(as identity: Identity, into effects: inout [SessionEffect]) {
         guard let hello else { return }
         if let minimum = context.minimum(for: hello.app, of: identity.principal) {
@@ -51,13 +51,13 @@ extension Session {
         stuck = hello.stuck.flatMap { $0 > 0 ? $0 : nil }
         trace = hello.trace
         phase = .loading
-        let place = context.read(hello.cursor, in: identity.workspace)?.proof
+        let proof = context.read(hello.cursor, in: identity.workspace)?.proof
         requestLoad(
-            registers: hello.isNewClient, at: place, ends: hello.ends ?? [], acked: hello.ackedThrough, into: &effects)
+            registers: hello.isNewClient, at: proof, ends: hello.ends ?? [], acked: hello.ackedThrough, into: &effects)
     }
 
     mutating func requestLoad(
-        registers: Bool, at place: Head?, ends: [String] = [], acked: Int64 = 0, into effects: inout [SessionEffect]
+        registers: Bool, at proof: Head?, ends: [String] = [], acked: Int64 = 0, into effects: inout [SessionEffect]
     ) {
         guard let identity, !isLoading else { return }
         isLoading = true
@@ -66,10 +66,10 @@ extension Session {
                 id,
                 LoadRequest(
                     workspace: identity.workspace, user: identity.principal.user, client: client, registers: registers,
-                    place: place, ends: ends, ackedThrough: acked)))
+                    place: proof, ends: ends, ackedThrough: acked)))
     }
 
-    /// The store answered: welcome the client, or take up the way again after falling behind.
+    /// Handles the store's answer: welcomes the client, or resumes after falling behind.
     package mutating func loaded(
         _ answer: LoadAnswer, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
     ) {
@@ -81,14 +81,14 @@ extension Session {
         }
     }
 
-    /// The store could not answer.
+    /// Handles a store failure.
     package mutating func loadFailed(now: Milliseconds, into effects: inout [SessionEffect]) {
         isLoading = false
         close(.unavailable, "the store is not available; try again", into: &effects)
     }
 
-    /// The workspace is erased. The client is welcomed with all that it holds to be deleted, which every version of clients
-    /// does, and then told to stop.
+    /// Closes the connection to an erased workspace. The welcome makes the client delete all that it holds, which every
+    /// version of clients does; the close code makes it stop.
     mutating func closeErased(now: Milliseconds, into effects: inout [SessionEffect]) {
         isLoading = false
         if phase == .loading, let hello, let identity {
@@ -124,7 +124,7 @@ extension Session {
             return close(.clientUnknown, "this client id is not registered for the user", into: &effects)
         }
         if hello.isNewClient, row.settledThrough > 0 {
-            return close(.clientForked, "a client id that is said to be new was used before", into: &effects)
+            return close(.clientForked, "the client id is reported as new, but was used before", into: &effects)
         }
         let standing = Standpoint(
             cursor: hello.cursor, ends: hello.ends ?? [], held: hello.scopes, digests: hello.held,
@@ -163,10 +163,10 @@ extension Session {
         return answer.snapshot.client
     }
 
-    /// The grants that this connection holds.
+    /// Returns the grants that this connection holds.
     func held(_ grants: [Grant]) -> [ScopeID: Grant] { context.held(grants) }
 
-    /// Makes `grants` the session's own, noting what the hub's index must learn.
+    /// Replaces the session's grants, noting the changes for the hub's index.
     mutating func adopt(_ grants: [ScopeID: Grant]) {
         for scope in self.grants.keys where grants[scope] == nil { indexChanges.append((scope, false)) }
         for scope in grants.keys where self.grants[scope] == nil { indexChanges.append((scope, true)) }

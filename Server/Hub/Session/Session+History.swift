@@ -3,7 +3,7 @@ package import TidemarkStore
 package import TidemarkWire
 
 extension Session {
-    /// `history`: like `page`, access is judged now and when the answer is there, and both share one bound.
+    /// Handles `history`: like `page`, access is judged now and when the answer is complete, and both share one bound.
     mutating func take(_ request: HistoryRequest, into effects: inout [SessionEffect]) {
         guard let identity else { return }
         var bounded = request
@@ -11,7 +11,7 @@ extension Session {
         read(request.held, request.key.collection, .readHistory(id, identity.workspace, bounded), into: &effects)
     }
 
-    /// A piece of history was read; it waits until the order has reached the state that it was read in.
+    /// Handles a page of history that was read; it waits until the order has reached the state in which it was read.
     package mutating func historyRead(
         _ request: HistoryRequest, _ page: LedgerPage, into effects: inout [SessionEffect]
     ) {
@@ -20,7 +20,7 @@ extension Session {
         releasePages(into: &effects)
     }
 
-    /// The store could not read it.
+    /// Handles a store failure.
     package mutating func historyFailed(_ request: HistoryRequest, into effects: inout [SessionEffect]) {
         readFailed(request.id, into: &effects)
     }
@@ -31,7 +31,7 @@ extension HistoryRequest {
 }
 
 extension LedgerPage {
-    /// The bytes of the answer to `request`.
+    /// Encodes the answer to `request`.
     package func answer(to request: HistoryRequest) -> [UInt8] {
         HistoryAnswer(
             id: request.id, scope: request.scope, key: request.key, entries: entries,

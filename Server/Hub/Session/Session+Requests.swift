@@ -4,7 +4,7 @@ package import TidemarkStore
 package import TidemarkWire
 
 extension Session {
-    /// `push`: bounds, admission, and on to the sequencer in pieces that leave room for others.
+    /// Handles `push`: checks bounds, admits it, and passes it to the sequencer in pieces that leave room for others.
     mutating func take(_ push: Push, bytes: Int, now: Milliseconds, into effects: inout [SessionEffect]) {
         guard let identity else { return }
         let limits = context.limits
@@ -34,12 +34,12 @@ extension Session {
         for piece in pieces { effects.append(.submit(id, identity.workspace, piece)) }
     }
 
-    /// The sequencer decided. What took effect, or was refused, the client hears in the stream.
+    /// Handles the sequencer's outcome. The stream reports what took effect or was refused.
     ///
-    /// - Parameter pushEnd: the number that the push ends with, once all of its pieces are decided.
+    /// - Parameter pushEnd: the number with which the push ends, once all of its pieces are decided.
     package mutating func settled(_ outcome: PushOutcome, pushEnd: Int64?, into effects: inout [SessionEffect]) {
         guard phase == .streaming else { return }
-        // It is not there any more when the stream has told of it before.
+        // It is already gone if the stream reported it before.
         if let pushEnd, let index = pushesInFlight.firstIndex(of: pushEnd) { pushesInFlight.remove(at: index) }
         switch outcome {
         case .settled: break
@@ -64,7 +64,7 @@ extension Session {
         if isDraining, pushesInFlight.isEmpty { close(.goingAway, "draining", into: &effects) }
     }
 
-    /// `page`: access is judged now, when the read begins, and again when the page is there.
+    /// Handles `page`: access is judged now, when the read begins, and again when the page is complete.
     mutating func take(_ request: PageRequest, into effects: inout [SessionEffect]) {
         guard let identity else { return }
         var bounded = request
@@ -72,7 +72,7 @@ extension Session {
         read(request.held, request.collection, .readPage(id, identity.workspace, bounded), into: &effects)
     }
 
-    /// Begins a read, or lets it wait for those before it; where it may not be, the client is told.
+    /// Begins a read, or queues it; if it is not permitted, the client gets an error.
     mutating func read(
         _ request: HeldAnswer.Request, _ collection: String, _ effect: SessionEffect,
         into effects: inout [SessionEffect]
@@ -89,7 +89,7 @@ extension Session {
         readNext(into: &effects)
     }
 
-    /// Begins what waits, as far as it may.
+    /// Begins queued reads, up to the bound.
     private mutating func readNext(into effects: inout [SessionEffect]) {
         while phase == .streaming, let entry = reads.next(most: context.limits.pagesReadMax) {
             guard grants[entry.request.scope]?.since == entry.request.since else {
@@ -101,19 +101,19 @@ extension Session {
         }
     }
 
-    /// A page was read; it waits until the order has reached the state that it was read in (I-11).
+    /// Handles a page that was read; it waits until the order has reached the state in which it was read (I-11).
     package mutating func pageRead(_ request: PageRequest, _ page: Page, into effects: inout [SessionEffect]) {
         guard phase == .streaming else { return }
         heldAnswers.append(HeldAnswer(request: request.held, at: page.at.seq, bytes: page.answer(to: request)))
         releasePages(into: &effects)
     }
 
-    /// The store could not read the page.
+    /// Handles a store failure of a page.
     package mutating func pageFailed(_ request: PageRequest, into effects: inout [SessionEffect]) {
         readFailed(request.id, into: &effects)
     }
 
-    /// The store could not answer a read.
+    /// Handles a store failure of any read.
     mutating func readFailed(_ request: Int64, into effects: inout [SessionEffect]) {
         guard phase == .streaming else { return }
         reads.ended()
@@ -123,7 +123,7 @@ extension Session {
         readNext(into: &effects)
     }
 
-    /// Sends the pages that the order has caught up with, as far as the socket has room.
+    /// Sends the pages whose state the order has reached, as far as the socket has room.
     package mutating func releasePages(upTo tail: SequenceNumber? = nil, into effects: inout [SessionEffect]) {
         guard !heldAnswers.isEmpty else { return }
         let reached = isLive ? max(position.seq, tail ?? 0) : position.seq
@@ -131,7 +131,8 @@ extension Session {
             let answer = heldAnswers.remove(at: index)
             reads.ended()
             let request = answer.request
-            // On the way to a snapshot the grants are still those of before: the page may have been read after their end.
+            // Before the snapshot's target is reached, the grants are still the earlier ones: the page may have been
+            // read after their end.
             let isHeldThere = catchUp.map { $0.grants[request.scope]?.since == request.since } ?? true
             guard grants[request.scope]?.since == request.since, isHeldThere else {
                 refuse(request, into: &effects)

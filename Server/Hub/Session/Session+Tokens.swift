@@ -1,25 +1,27 @@
 package import TidemarkModel
 import TidemarkWire
 
-/// Tokens are checked elsewhere, and a check may take a while: what happens until it is answered.
+/// Tokens are checked outside of the session, and a check may take a while: this is the session's behaviour until the
+/// answer.
 ///
-/// Before the welcome nothing but `bye` may follow `hello`, so that nothing has to wait. On an open connection all goes on
-/// under the token that it has.
+/// Before the welcome only `bye` may follow `hello`, so that nothing has to wait. An open connection continues under
+/// its present token.
 extension Session {
-    /// Tokens of one open connection that wait for their check; a client sends one when it has a fresh one.
+    /// The maximum number of tokens of one open connection that wait for their check; a client sends a token when it
+    /// has a fresh one.
     private static let renewalsMax = 4
-    /// Longer tokens are not kept while they wait: nobody's are.
+    /// The maximum size of a token; no issuer's tokens are longer.
     private static let tokenBytesMax = 8 * 1_024
     static let uncheckedReason = "the token cannot be checked now; try again"
 
-    /// True for one that is not worth a check; it ends the session.
+    /// Ends the session if its token is too long to be checked, and returns true then.
     mutating func endsTooLong(_ token: String, into effects: inout [SessionEffect]) -> Bool {
         guard token.utf8.count > Self.tokenBytesMax else { return false }
         close(.unauthenticated, "the token is too long", into: &effects)
         return true
     }
 
-    /// `auth`: another token for the same user.
+    /// Handles `auth`: another token for the same user.
     mutating func renew(_ auth: Auth, into effects: inout [SessionEffect]) {
         guard renewals.count < Self.renewalsMax else {
             return close(.rateLimited, "auth: more than \(Self.renewalsMax) tokens at once", into: &effects)
@@ -29,7 +31,7 @@ extension Session {
         if renewals.count == 1 { effects.append(.verify(id, auth.token)) }
     }
 
-    /// The answer to `verify`.
+    /// Handles the answer to `verify`.
     package mutating func verified(_ verdict: TokenVerdict, now: Milliseconds, into effects: inout [SessionEffect]) {
         switch phase {
         case .verifying, .streaming: break
@@ -44,8 +46,8 @@ extension Session {
         }
     }
 
-    /// The token of an open connection is over: true when that ends it. While another one is being checked it has a little
-    /// longer.
+    /// Handles the expiry of an open connection's token; true when that ends the session. While another token is being
+    /// checked, it has a little longer.
     mutating func endsExpired(
         _ identity: Identity, now: Milliseconds, into effects: inout [SessionEffect]
     ) -> Bool {

@@ -5,8 +5,9 @@ package import TidemarkWire
 
 /// One connected client, as a pure machine: events come in with the time, effects go out; nothing here waits or does I/O.
 ///
-/// `opened → verifying → loading → streaming (catching up ⇄ live) → draining → closed`. What the client was told is a prefix of the
-/// order, filtered by what it may see; the session never sends a frame that does not follow the last one.
+/// `opened → verifying → loading → streaming (catching up ⇄ live) → draining → closed`. What the client was sent is a
+/// prefix of the order, filtered by its access; the session never sends a frame that does not follow the last one
+///
 package struct Session: Sendable {
     enum Phase: Hashable, Sendable {
         case opened(deadline: Milliseconds)
@@ -22,49 +23,50 @@ package struct Session: Sendable {
     var isDraining = false
     private let opened: Milliseconds
 
-    // Who it is; meaningful once `hello` was accepted.
+    // The identity; set once `hello` was accepted.
     package var identity: Identity?
     package var client = UniqueID(high: 0, low: 0)
     /// The client's connection counter.
     var connection: Int64 = 0
     var hello: Hello?
-    /// The client understands `eph`.
+    /// True when the client understands `eph`.
     var takesEphemerals = false
     /// The number up to which the client knows that the order is called safe.
     var toldDurable = SequenceNumber.max
-    /// The client understands the close code of an app that is too old.
+    /// True when the client understands the close code for an app that is too old.
     var knowsAppTooOld = false
-    /// Name and version of the app, as it says itself.
+    /// Name and version of the app, as reported by the client.
     package var app: String?
-    /// The number of the last transaction that it wrote, as it said when it came.
+    /// The number of the last transaction that the client wrote, as reported in `hello`.
     package var written: Int64?
-    /// Connections in a row on which it could not take in what it was sent, as it said when it came.
+    /// The number of connections in a row on which the client could not apply what it was sent, as reported in `hello`.
     package var stuck: Int64?
-    /// Records that it says to have had otherwise, on this connection; `nil` while it says nothing of the kind.
+    /// The number of records of the client's copy that differed, as reported on this connection; `nil` without a
+    /// report.
     package private(set) var diverged: Int64?
-    /// The trace that the client says it is part of.
+    /// The trace to which the client's connection belongs, as reported by the client.
     package var trace: TraceParent?
     var headerToken: String?
-    /// Tokens of an open connection that are to be checked, one after the other; the first is being checked.
+    /// Tokens of an open connection to be checked, one after the other; the first is being checked.
     var renewals: [String] = []
 
-    // Where it stands.
-    /// Every batch up to here was sent or is of no concern to this client.
+    // The position.
+    /// The end of the last batch that was sent, or that does not concern this client.
     package var position = Head.start
     /// The cursor of the last frame: the next one's `base`.
     var sent = (cursor: "", seq: SequenceNumber(0), at: Milliseconds(0))
-    /// What the client holds, as of `position`.
+    /// The grants that the client holds, as of `position`.
     package var grants: [ScopeID: Grant] = [:]
-    /// On the way to a snapshot; `nil` when the ring is enough.
+    /// The catch-up under way; `nil` when the ring is enough.
     var catchUp: CatchUp?
-    /// What a snapshot says of the client's transactions, until all rows up to that snapshot are sent.
+    /// A snapshot's settlements of the client's transactions, held until all rows up to that snapshot are sent.
     var heldSettled: Settled?
     package var isLive = false
-    /// A read for this session is under way.
+    /// True when a read for this session is under way.
     var isLoading = false
-    /// The last frame left the client short of a consistent state.
+    /// True when the last frame left the client short of a consistent state.
     var owesConsistency = true
-    /// The end of the order that reads looked at which went further than `position`: consistent only from there on.
+    /// The end of the state that reads beyond `position` used: the client is consistent only from there on.
     var looked: Head?
     var readThrough: SequenceNumber { looked?.seq ?? 0 }
 
@@ -73,7 +75,7 @@ package struct Session: Sendable {
     var outbound = Outbound()
     var bucket: TokenBucket
     var ephemeralBucket: TokenBucket
-    /// The numbers that pushes end with which are being settled, in the order of their coming.
+    /// The last number of each push that is being settled, in the order of arrival.
     var pushesInFlight: [Int64] = []
     var reads = ReadQueue()
     var heldAnswers: [HeldAnswer] = []
@@ -84,7 +86,7 @@ package struct Session: Sendable {
     var outgoing = OutgoingEphemerals()
     private var notedBehind = false
 
-    /// The largest number of records that is noted of what a client says that it had otherwise.
+    /// The maximum that is recorded of the differing records that a client reports.
     private static let divergedMax: Int64 = 1_000_000
 
     package init(id: SessionID, context: SessionContext, headerToken: String?, now: Milliseconds) {
@@ -99,9 +101,9 @@ package struct Session: Sendable {
         ephemeralBucket = TokenBucket(perSecond: rate, burst: rate, now: now)
     }
 
-    /// Bytes of frames that the client has not acknowledged.
+    /// The bytes of frames that the client has not acknowledged.
     package var unacknowledgedBytes: Int { window.bytes }
-    /// Every change up to here is on the device, by its own acknowledgements.
+    /// The number up to which every change is on the device, by its own acknowledgements.
     package var confirmed: SequenceNumber { window.confirmed(of: position.seq) }
     /// True once `welcome` was sent and until the end.
     package var isStreaming: Bool { phase == .streaming }
@@ -110,16 +112,17 @@ package struct Session: Sendable {
     /// True when pages wait for the order to reach the state that they were read in.
     package var holdsPages: Bool { !heldAnswers.isEmpty }
 
-    /// What the indices of a hub must know of the session after an event.
+    /// The changes of a session that a hub's indices must take over after an event.
     package struct IndexNote: Sendable {
         /// Scopes that the session gained or lost.
         package var changes: [(scope: ScopeID, isMember: Bool)]
-        /// Whether it is not live, or holds pages, so that it must be served whenever the tail moves; `nil` as before.
+        /// Whether the session is not live, or holds pages, and must be served whenever the tail moves; `nil` if
+        /// unchanged.
         package var isBehind: Bool?
         package var isClosed: Bool
     }
 
-    /// Hands over what changed since the last call; `nil` for nothing.
+    /// Returns the changes since the last call and forgets them; `nil` for none.
     package mutating func takeIndexNote() -> IndexNote? {
         let isBehind = isStreaming && (!isLive || holdsPages)
         defer {
@@ -131,7 +134,7 @@ package struct Session: Sendable {
             changes: indexChanges, isBehind: isBehind == notedBehind ? nil : isBehind, isClosed: isClosed)
     }
 
-    /// One message of the client.
+    /// Handles one message of the client.
     package mutating func received(
         _ bytes: [UInt8], now: Milliseconds, ring: @autoclosure () -> Ring?, into effects: inout [SessionEffect]
     ) {
@@ -168,7 +171,7 @@ package struct Session: Sendable {
         }
     }
 
-    /// Time passed.
+    /// Handles the passing of time.
     package mutating func tick(
         now: Milliseconds, ring: @autoclosure () -> Ring?, into effects: inout [SessionEffect]
     ) {
@@ -180,7 +183,7 @@ package struct Session: Sendable {
         case .loading, .closed: break
         case .streaming:
             if let identity, now >= identity.acceptedUntil, endsExpired(identity, now: now, into: &effects) { return }
-            // From a socket that is full nothing is read, acknowledgements neither; the edge ends it in time.
+            // Nothing is read from a full socket, not even acknowledgements; the edge closes it in time.
             if !outbound.isSocketFull, let since = window.waitingSince, now - since >= context.timing.ackMax {
                 return close(.timeout, "no acknowledgement in time", into: &effects)
             }
@@ -205,29 +208,30 @@ package struct Session: Sendable {
         effects.append(.close(id, code, reason))
     }
 
-    /// Ends the session because what is stored is not the history that it told: the client must show where it stands.
+    /// Ends the session because the stored history is not the one that was sent: the client must show its position.
     package mutating func closeRewound(into effects: inout [SessionEffect]) {
         close(.goingAway, "the server's database went back; connect again", into: &effects)
     }
 
-    /// Ends the session because what it lacks is not known any more as differences: the client must fill its scopes anew.
+    /// Ends the session because the differences that it lacks are compacted: the client must fill its scopes anew.
     mutating func closeCompacted(into effects: inout [SessionEffect]) {
-        close(.goingAway, "the server has compacted what came since; connect again", into: &effects)
+        close(.goingAway, "the server has compacted the changes that the client lacks; connect again", into: &effects)
     }
 
-    /// The session has more scopes than fit, and has lasted so long that its client does not come again all the time.
+    /// Returns whether the session has more scopes than fit, and has lasted long enough that its client does not
+    /// reconnect all the time.
     private func isCrowded(_ now: Milliseconds) -> Bool {
         grants.count > context.limits.scopesMax && now - opened >= context.timing.crowdedMin
     }
 
-    /// Ends the session because the user has more scopes than fit: the next `welcome` tells how many are left out. As the end of
-    /// a membership it must not be told, since access goes on.
+    /// Ends the session because the user has more scopes than fit: the next `welcome` reports how many are left out. It
+    /// must not be reported as the end of a membership, since access continues.
     mutating func closeCrowded(into effects: inout [SessionEffect]) {
         close(.goingAway, "the user has more scopes than a connection holds; connect again", into: &effects)
     }
 
-    /// Another schema came in force: what is admitted from here on is judged by it. Ends the session of an app that is not
-    /// served any more, and one that would not hear of scopes which everybody sees now.
+    /// Adopts another schema, which judges everything admitted from now on. It ends the session of an app that is no
+    /// longer served, and one that would not get scopes that are now shared.
     package mutating func adopt(_ context: SessionContext, into effects: inout [SessionEffect]) {
         let before = self.context
         self.context = context
@@ -240,19 +244,20 @@ package struct Session: Sendable {
         close(.goingAway, "the schema shares other scopes; connect again", into: &effects)
     }
 
-    /// Who runs the server has ended the app. A client that does not know so is told what it knows.
+    /// Ends the session of an app version that the operator has ended. A client that does not know the code for it gets
+    /// one that it knows.
     mutating func closeTooOld(_ minimum: AppVersion, into effects: inout [SessionEffect]) {
         let reason = "\(minimum): older versions of this app are not served any more; update it"
         close(knowsAppTooOld ? .appTooOld : .versionUnsupported, reason, into: &effects)
     }
 
-    /// Milliseconds, another for each session.
+    /// The milliseconds after which the client reconnects, different for each session.
     private var spreadOfReconnects: Int64 { Int64(id % UInt64(max(1, context.timing.drainSpread))) }
 
-    /// The connection is gone.
+    /// Handles the loss of the connection.
     package mutating func lost() { phase = .closed }
 
-    /// The server is about to stop: says so, and closes once nothing of this client is being settled.
+    /// Prepares for the server's stop: notifies the client, and closes once nothing of it is being settled.
     package mutating func drain(into effects: inout [SessionEffect]) {
         guard phase != .closed, !isDraining else { return }
         isDraining = true
@@ -266,7 +271,7 @@ package struct Session: Sendable {
         give(Frame(message.encode(), refusal: refusal), into: &effects)
     }
 
-    /// Gives a frame to the socket. Everything that is sent goes this way, and counts.
+    /// Gives a frame to the socket. Everything that is sent passes here and is counted.
     mutating func give(_ frame: Frame, into effects: inout [SessionEffect]) {
         effects.append(.send(id, frame))
         if outbound.sent(frame.bytes.count, context.limits) { effects.append(.awaitRoom(id)) }

@@ -3,17 +3,17 @@ package import TidemarkSequencer
 package import TidemarkStore
 package import TidemarkWire
 
-/// What a verified token says.
+/// The content of a verified token.
 package struct Identity: Hashable, Sendable {
     package var principal: Principal
     package var workspace: WorkspaceID
-    /// The token's own end, as clients are told.
+    /// The token's own end, as the server reports it to clients.
     package var expires: Milliseconds
-    /// When it is accepted no more: what was open under it ends then. Never before `expires`.
+    /// The time at which the token is no longer accepted: what was open under it ends then. Never before `expires`.
     package var acceptedUntil: Milliseconds
-    /// Whoever runs the server: may call what concerns all of it.
+    /// True for the operator's tokens, which may call what concerns the whole server.
     package var isOperator: Bool
-    /// When the token was issued; `nil` where it does not say.
+    /// The time at which the token was issued; `nil` if it does not say.
     package var issuedAt: Milliseconds?
 
     /// - Parameter acceptedUntil: `nil` for the token's own end.
@@ -30,10 +30,10 @@ package struct Identity: Hashable, Sendable {
     }
 }
 
-/// The schema that a server works with, and which versions of apps it serves.
+/// The schema that a server works with, and the versions of apps that it serves.
 package struct SchemaInForce: Hashable, Sendable {
     package var schema: Schema
-    /// Counts the documents that were put in force on the database; `nil` where nothing keeps them.
+    /// Counts the documents that were put in force on the database; `nil` if they are not kept.
     package var revision: Int64?
     package var requirement: AppRequirement
 
@@ -44,10 +44,11 @@ package struct SchemaInForce: Hashable, Sendable {
     }
 }
 
-/// What all sessions of a process share. It never changes: another schema in force is another context, see ``putting(_:)``.
+/// The state shared by all sessions of a process. It never changes: another schema in force is another context, see
+/// ``putting(_:)``.
 package final class SessionContext: Sendable {
     package let serverName: String
-    /// The release that ``Welcome`` tells; `nil` tells none.
+    /// The release that ``Welcome`` reports; `nil` for none.
     package let release: String?
     package let inForce: SchemaInForce
     package let schema: SchemaLabel
@@ -83,15 +84,15 @@ package final class SessionContext: Sendable {
         sharedGrants = inForce.schema.sharedScopes.map { Grant(scope: $0, since: 0, role: .member) }
     }
 
-    /// The same with another schema in force.
+    /// Returns a context with another schema in force.
     package func putting(_ inForce: SchemaInForce) -> SessionContext {
         SessionContext(
             serverName: serverName, inForce: inForce, limits: limits, timing: timing, sequencing: sequencing,
             seal: seal, release: release)
     }
 
-    /// The least version of an app that is served, where the one that speaks is older. Programs of the operator are served
-    /// whatever they say.
+    /// Returns the least served version of an app, if this one is older. Programs of the operator are served whatever
+    /// they report.
     package func minimum(for app: String?, of principal: Principal) -> AppVersion? {
         principal.isService ? nil : inForce.requirement.minimum(for: app.flatMap { $0.isPlainName ? $0 : nil })
     }
@@ -99,28 +100,28 @@ package final class SessionContext: Sendable {
 
 /// Times of a session, in milliseconds.
 package struct SessionTiming: Hashable, Sendable {
-    /// From the upgrade to `hello`.
+    /// The time from the upgrade to `hello`.
     package var handshakeMax: Int64 = 5_000
-    /// For the check of one token, which may have to wait for keys.
+    /// The time for the check of one token, which may have to wait for keys.
     package var tokenCheckMax: Int64 = 5_000
-    /// Without an acknowledgement while frames are outstanding.
+    /// The time without an acknowledgement while frames are outstanding.
     package var ackMax: Int64 = 60_000
-    /// After which a quiet connection hears how far the order has moved.
+    /// The time after which a quiet connection is sent the order's progress.
     package var progress: Int64 = 10_000
     /// The least age of a connection that ends because scopes granted meanwhile do not fit.
     package var crowdedMin: Int64 = 60_000
-    /// Between the server's pings.
+    /// The time between the server's pings.
     package var heartbeat: Int64 = 25_000
-    /// What a client is told to wait when the store is unavailable.
+    /// The time after which a client may retry when the store is unavailable.
     package var retry: Int64 = 1_000
-    /// Over which a drain spreads the reconnects.
+    /// The time over which a drain spreads the reconnects.
     package var drainSpread: Int64 = 30_000
 
     package init() {}
 }
 
 extension SessionContext {
-    /// True when the server would have to keep too many outcomes that the client has not acknowledged.
+    /// Returns true when the server would have to keep too many outcomes that the client has not acknowledged.
     package func outgrowsOutcomes(_ push: Push) -> Bool {
         let (ahead, overflows) = push.first.subtractingReportingOverflow(max(0, push.ackedThrough))
         return overflows || ahead > Int64(limits.outcomesKeptMax - push.entries.count + 1)
@@ -129,8 +130,8 @@ extension SessionContext {
     /// Admits a push and cuts it into pieces that leave room for other clients' in each batch; at least one.
     ///
     /// - Parameters:
-    ///   - bytes: of the whole push on the wire.
-    ///   - app: name and version of the app, as it says itself; an unreadable one counts as none.
+    ///   - bytes: the size of the whole push on the wire.
+    ///   - app: name and version of the app, as reported by the client; an unreadable one is treated as none.
     package func submissions(
         of push: Push, client: ClientID, principal: Principal, connection: Int64, bytes: Int,
         app: String? = nil
@@ -165,21 +166,21 @@ extension SessionContext {
 }
 
 extension String {
-    /// Short, and without control characters, which not every store takes.
+    /// True for a short text without control characters, which some stores refuse.
     package var isPlainName: Bool {
         (1...128).contains(utf8.count) && !utf8.contains { $0 < 0x20 || $0 == 0x7f }
     }
 }
 
 extension SessionContext {
-    /// Whether a user may put blobs into a scope: one in which the user may write something.
+    /// Returns whether a user may put blobs into a scope: any in which the user may write something.
     ///
-    /// - Parameter grants: the user's own, from a snapshot of this call.
+    /// - Parameter grants: the user's own grants, from a snapshot of this call.
     package func mayPutBlobs(in scope: ScopeID, _ principal: Principal, grants: [Grant]) -> Bool {
         admission.mayWrite(in: scope, principal, grant: grants.first { $0.scope == scope })
     }
 
-    /// Whether a user may get blobs of a scope: one of which the user gets pages. Services may everywhere.
+    /// Returns whether a user may get blobs of a scope: any whose pages the user gets. Services may everywhere.
     package func mayGetBlobs(in scope: ScopeID, _ principal: Principal, grants: [Grant]) -> Bool {
         principal.isService || held(grants)[scope] != nil
     }

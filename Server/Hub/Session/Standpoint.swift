@@ -2,34 +2,34 @@ package import TidemarkModel
 package import TidemarkStore
 package import TidemarkWire
 
-/// Where a client that comes back stands against a snapshot: what it keeps, drops and must fill. The same for the welcome
-/// on a connection and for a pull over HTTP.
+/// The standpoint of a returning client against a snapshot: what it keeps, drops and must fill. The same for the
+/// welcome on a connection and for a pull over HTTP.
 package struct Standpoint: Hashable, Sendable {
-    /// What became of its cursor.
+    /// The state of its cursor.
     package let state: Welcome.CursorState
-    /// Where its changes begin: its own cursor, the past one that it goes back to, or the head.
+    /// The position at which its changes begin: its own cursor, the past one that it goes back to, or the head.
     package let position: Head
-    /// The end that was looked at for what it has, where it goes on in the middle of catching up.
+    /// The end of the state that was read for its copy, if it continues in the middle of catching up.
     package let looked: Head?
-    /// The cursor of that position. On `ok` it is the text that the client sent: a client compares bytes, and another key would
-    /// seal the same place as other bytes.
+    /// The cursor of that position. On `ok` it is the text that the client sent: a client compares bytes, and another
+    /// key would seal the same position as other bytes.
     package let cursor: String
-    /// How far back it goes, where it does.
+    /// The past cursor to which the client goes back, if it does.
     package let rewind: Welcome.Rewind?
     package let kept: [HeldScope]
     package let purged: [ScopeID]
-    /// Newest grant first; where ``parts`` is set, all grants of the listed parts.
+    /// Newest grant first; if ``parts`` is set, all grants of the listed parts.
     package let added: [Changes.GrantChange]
-    /// The parts of the client's scopes that are listed, to a client that sent digests of them.
+    /// The listed parts of the client's scopes, for a client that sent digests of them.
     package let parts: ListedParts?
-    /// Kept scopes in which the user has another role than the client said.
+    /// Kept scopes in which the user's role differs from the one that the client sent.
     package let changed: [Changes.GrantChange]
-    /// Every grant that it has from here on.
+    /// Every grant that the client has from here on.
     package let grants: [ScopeID: Grant]
-    /// The scopes whose changes since its position it is sent: those that it keeps. Where parts are listed, all of these as well,
-    /// since only the client knows which of them it had.
+    /// The scopes whose changes since its position the client is sent: those that it keeps. If parts are listed, all of
+    /// these as well, since only the client knows which of them it had.
     package let streamed: Set<ScopeID>
-    /// How many more the user has.
+    /// The number of further scopes that the user has.
     package let leftOut: Int
     /// The scopes among these that the client may hold.
     package let notFitting: [ScopeID]
@@ -37,12 +37,12 @@ package struct Standpoint: Hashable, Sendable {
     /// - Parameters:
     ///   - sent: the cursor as the client sent it; `nil` for an empty copy.
     ///   - ends: its past cursors, as it sent them.
-    ///   - held: what the client says that it holds.
+    ///   - held: the scopes that the client holds, as it reports.
     ///   - digests: the same as digests, instead of `held`.
-    ///   - roles: the role that it knows in each of these; `nil` where it does not tell.
-    ///   - knowsBehind: the client can compare what it holds where deletions are forgotten.
-    ///   - snapshot: with the batch that holds the number of the cursor's proof.
-    ///   - common: the newest of `ends` that is of the stored history, where the cursor is not.
+    ///   - roles: the role that it knows in each of these; `nil` if it does not report them.
+    ///   - knowsBehind: whether the client can compare what it holds where deletions are forgotten.
+    ///   - snapshot: the snapshot, with the batch that holds the number of the cursor's proof.
+    ///   - common: the newest of `ends` that is of the stored history, if the cursor is not.
     package init(
         cursor sent: String?, ends: [String] = [], held scopes: [HeldScope], digests: ScopeDigests? = nil,
         roles: [Role]? = nil, knowsBehind: Bool = false, snapshot: SessionSnapshot, common: Head? = nil,
@@ -50,19 +50,19 @@ package struct Standpoint: Hashable, Sendable {
         context: SessionContext
     ) {
         let found = context.read(sent, in: workspace)
-        let place = found?.head
+        let own = found?.head
         var rewind: Welcome.Rewind?
         if sent == nil {
             state = .none
         } else if let found, found.proof.seq <= snapshot.head.seq, found.head.seq >= snapshot.horizon,
             found.proof.isOfHistory(holding: snapshot.lineage)
         {
-            // the batch that holds the cursor's number has the cursor's nonce, or the cursor is the beginning; in the
-            // middle of catching up that of the end that was looked at, which is behind it in the same history. And every
-            // deletion since then is known.
+            // the batch that holds the cursor's number has the cursor's nonce, or the cursor is the beginning. In
+            // the middle of catching up the batch of the read state decides, which is later in the same history. And
+            // every deletion since then is known.
             state = .ok
-        } else if knowsBehind, let place, place.seq < snapshot.horizon, snapshot.lost == nil {
-            // Nothing that it was told is known to be lost. That it has is not proved, and need not be: it is compared.
+        } else if knowsBehind, let own, own.seq < snapshot.horizon, snapshot.lost == nil {
+            // None of what it was sent is known to be lost. That is not proved, and need not be: the copy is compared.
             state = .behind
         } else {
             let end = ends.first { common != nil && context.place(of: $0, in: workspace) == common }
@@ -73,13 +73,13 @@ package struct Standpoint: Hashable, Sendable {
         looked = state == .ok ? found?.looked : nil
         position =
             switch state {
-            case .ok: place ?? snapshot.head
+            case .ok: own ?? snapshot.head
             case .rewound: common ?? snapshot.head
             case .none, .resync, .behind: snapshot.head
             }
         let sealed = state == .ok ? sent : nil
         cursor = sealed ?? context.seal.cursor(position, workspace: workspace.text)
-        // A grant of the lost history may have the number of another one in this.
+        // A grant of the lost history may have the number of another one in this history.
         let isKept = state != .none && state != .resync
         let compared = Compared(
             context.held(snapshot.grants), keptThrough: isKept ? rewind?.to ?? .max : .min, held: scopes, roles: roles,
@@ -109,7 +109,7 @@ private struct Compared {
     private(set) var streamed: Set<ScopeID> = []
     private let held: Set<ScopeID>
 
-    /// - Parameter keptThrough: no grant with a number above is kept.
+    /// - Parameter keptThrough: grants with a higher number are not kept.
     init(
         _ grants: [ScopeID: Grant], keptThrough: SequenceNumber, held scopes: [HeldScope], roles: [Role]?,
         digests: ScopeDigests?
@@ -139,7 +139,7 @@ private struct Compared {
         for grant in grants.values where !streamed.contains(grant.scope) { add(grant) }
     }
 
-    /// all grants of a part that differs.
+    /// adds all grants of a part that differs.
     private mutating func compare(_ digests: ScopeDigests, keptThrough: SequenceNumber) {
         var own = ScopeDigests(parts: digests.parts.count)
         var listed: Set<Int> = []
@@ -161,7 +161,7 @@ private struct Compared {
         added.append(.init(scope: grant.scope, since: grant.since, role: grant.role))
     }
 
-    /// The user's scopes that the client may hold and the connection does not; the newest first.
+    /// Returns the user's scopes that the client may hold and the connection does not; the newest first.
     func notFitting(among all: [Grant], max: Int) -> [ScopeID] {
         let others = all.lazy.map(\.scope).filter { scope in
             guard grants[scope] == nil else { return false }
@@ -173,15 +173,15 @@ private struct Compared {
 }
 
 extension SessionContext {
-    /// The place that a client's cursor names; `nil` when there is none, or when it is not one of ours.
+    /// Returns the position that a client's cursor names; `nil` when there is none, or when it is not one of ours.
     package func place(of cursor: String?, in workspace: WorkspaceID) -> Head? { read(cursor, in: workspace)?.head }
 
-    /// All that a client's cursor says; `nil` when there is none, or when it is not one of ours.
+    /// Returns the whole content of a client's cursor; `nil` when there is none, or when it is not one of ours.
     package func read(_ cursor: String?, in workspace: WorkspaceID) -> CursorPlace? {
         cursor.flatMap { seal.read($0, workspace: workspace.text) }
     }
 
-    /// The user's grants that fit on one connection, newest first, after the shared scopes.
+    /// Returns the user's grants that fit on one connection, newest first, after the shared scopes.
     package func held(_ grants: [Grant]) -> [ScopeID: Grant] {
         var held: [ScopeID: Grant] = [:]
         for grant in sharedGrants + grants where held.count < limits.scopesMax {
@@ -190,7 +190,7 @@ extension SessionContext {
         return held
     }
 
-    /// How many scopes of the user's are beyond what fits on one connection.
+    /// Returns the number of the user's scopes that do not fit on one connection.
     package func leftOut(_ grants: [Grant]) -> Int {
         guard sharedGrants.count + grants.count > limits.scopesMax else { return 0 }
         return max(0, Set((sharedGrants + grants).map(\.scope)).count - limits.scopesMax)

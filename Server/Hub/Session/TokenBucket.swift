@@ -1,16 +1,16 @@
 package import TidemarkModel
 
-/// Admits a sustained rate with a burst; time comes in.
+/// Admits a sustained rate with a burst; the time is an argument.
 package struct TokenBucket: Hashable, Sendable {
     private var tokens: Double
     private var refilled: Milliseconds
     private let perSecond: Int
     private let burst: Int
-    /// Until when nothing is taken after a refusal, and how long that was from the start.
+    /// The time until which nothing is accepted after a refusal, and the wait at its start.
     private var closedUntil: Milliseconds = 0
     private var closedFor: Int64 = 0
 
-    /// A full bucket of `burst`.
+    /// Creates a full bucket of `burst`.
     package init(perSecond: Int, burst: Int, now: Milliseconds) {
         self.perSecond = perSecond
         self.burst = burst
@@ -18,14 +18,14 @@ package struct TokenBucket: Hashable, Sendable {
         refilled = now
     }
 
-    /// The same for pushes of one connection: after a refusal, what comes before its time is refused with it and uses
+    /// Takes `count` for a push of one connection. After a refusal, a push before its time is refused with it and uses
     /// nothing up.
     ///
-    /// It was sent together with the refused one and cannot be settled before it, but would take what that waits for: a
-    /// client that always sends several pushes at once would then never get on.
+    /// It was sent together with the refused one and cannot be settled before it, but would use up what that one waits
+    /// for. A client that always sends several pushes at once would then never progress.
     package mutating func takeInOrder(_ count: Int, now: Milliseconds) -> Int64? {
         let left = closedUntil - now
-        // More than there was at first: the clock was put back.
+        // A wait longer than the first one: the clock was put back.
         if left > 0, left <= closedFor { return left }
         let wait = take(count, now: now)
         closedFor = wait ?? 0
@@ -33,7 +33,7 @@ package struct TokenBucket: Hashable, Sendable {
         return wait
     }
 
-    /// Takes `count`, or tells after how many milliseconds that would be possible.
+    /// Takes `count`, or returns the milliseconds after which that would be possible.
     package mutating func take(_ count: Int, now: Milliseconds) -> Int64? {
         let elapsed = Double(max(0, now - refilled))
         tokens = min(Double(burst), tokens + elapsed * Double(perSecond) / 1_000)

@@ -1,10 +1,10 @@
-/// What became of the check of a token.
+/// The result of checking a token.
 package enum TokenVerdict: Hashable, Sendable {
     case accepted(Identity)
-    /// Not accepted; the words are for whoever sent it.
+    /// Not accepted; the text is for the sender.
     case refused(String)
-    /// It was good, and counts no more.
+    /// The token was valid, and is revoked.
     case revoked(RevokedToken)
-    /// Whether it is good could not be found out now. Nobody may take it for bad: an app would sign its user out.
+    /// The token could not be checked now. It must not be treated as bad: an app would sign its user out.
     case unavailable
 }

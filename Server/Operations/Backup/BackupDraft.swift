@@ -1,25 +1,27 @@
 import Foundation
 import TidemarkStore
 
-/// A backup that is being made: a folder beside its target, `TARGET.partial`, until ``seal(_:)`` gives it its name.
+/// A backup that is being made: a folder beside its target, `TARGET.partial`, until ``seal(_:)`` and ``publish()`` give
+/// it its name.
 ///
-/// What a kill leaves is never taken for a backup: it has no manifest, and another name. The next backup to the same target
-/// begins anew in its place. Two at once are kept apart by a lock on the folder, which ends with its process.
+/// The remains of a killed backup are never taken for a backup: they have no manifest, and another name. The next
+/// backup to the same target replaces them. Two backups at once are kept apart by a lock on the folder, which ends with
+/// its process.
 package final class BackupDraft: Sendable {
     static let suffix = ".partial"
 
-    /// Where it is to be.
+    /// The path that the complete backup gets.
     package let target: String
-    /// Where it is until then.
+    /// The path until then.
     package let path: String
-    /// A killed backup was found there, and removed.
+    /// True when the remains of a killed backup were found and removed.
     package let replacedLeftovers: Bool
     private let lock: Int32
 
-    /// Makes the folder, readable by its owner alone.
+    /// Creates the folder, readable by its owner alone.
     ///
-    /// - Throws: ``BackupError`` of kind `refused` when there is something at the target already, when another backup is
-    ///   writing there, or when the folder cannot be made.
+    /// - Throws: ``BackupError`` of kind `refused` when the target exists already, when another backup is being written
+    ///   there, or when the folder cannot be created.
     package init(_ target: String) throws(BackupError) {
         let target = BackupFolder.absolute(target)
         self.target = target
@@ -32,7 +34,7 @@ package final class BackupDraft: Sendable {
         let parent = URL(fileURLWithPath: target).deletingLastPathComponent().path
         guard stat(parent, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw BackupError(
-                .refused, "the folder \(parent), in which the backup is to be, is not there: make it first")
+                .refused, "the folder \(parent), in which to write the backup, does not exist: create it first")
         }
         let made = mkdir(path, 0o700)
         guard made == 0 || errno == EEXIST else {
@@ -40,7 +42,7 @@ package final class BackupDraft: Sendable {
         }
         lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard lock >= 0 else {
-            throw BackupError(.refused, "\(path) is no folder that could be written to: move it away")
+            throw BackupError(.refused, "\(path) is not a writable folder: move it away")
         }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
@@ -62,12 +64,12 @@ package final class BackupDraft: Sendable {
 
     deinit { close(lock) }
 
-    /// Where a file of it is to be written.
+    /// Returns the path at which to write a file of the backup.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Takes what a killed backup left; anything else is somebody's.
+    /// Removes the remains of a killed backup; refuses if there is anything else.
     private static func clear(_ path: String) throws(BackupError) {
-        // What cannot be listed cannot be removed either, and is in the way of the first file.
+        // An unlistable folder cannot be cleared either; writing the first file fails then.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         let known = { (name: String) in BackupFolder.names.contains { name == $0 || name.hasPrefix($0 + "-") } }
         if let foreign = names.sorted().first(where: { !known($0) }) {
@@ -79,7 +81,7 @@ package final class BackupDraft: Sendable {
         }
     }
 
-    /// The checksum of a file, once it is written.
+    /// Returns the checksum of a file that is written.
     package func sum(
         _ name: String, progress: (Int64) -> Void = { _ in }
     ) throws(BackupError) -> BackupManifest.File {
@@ -91,9 +93,9 @@ package final class BackupDraft: Sendable {
         }
     }
 
-    /// Writes the manifest, and waits until all of it is on the disk.
+    /// Writes the manifest, and waits until the whole backup is on the disk.
     ///
-    /// - Returns: the backup, which has not got its name yet, as it reads from the disk.
+    /// - Returns: the backup as it is read from the disk, still without its final name.
     package func seal(_ manifest: BackupManifest) throws(BackupError) -> BackupFolder {
         let bytes: [UInt8]
         do { bytes = try manifest.encoded() } catch {
@@ -108,7 +110,7 @@ package final class BackupDraft: Sendable {
         return try BackupFolder.load(path)
     }
 
-    /// Gives the sealed folder its name: from then on it is a backup.
+    /// Gives the sealed folder its final name: from then on it is a backup.
     package func publish() throws(BackupError) -> BackupFolder {
         guard rename(path, target) == 0 else {
             throw BackupError(.failed, "\(path) cannot be renamed to \(target): \(FileSum.message(errno))")
@@ -119,7 +121,7 @@ package final class BackupDraft: Sendable {
 
     /// Removes what was written, after an error.
     package func abandon() {
-        // What cannot be removed is in the way of nobody: it has another name than a backup.
+        // What cannot be removed is harmless: its name is not a backup's.
         try? Self.clear(path)
         rmdir(path)
     }

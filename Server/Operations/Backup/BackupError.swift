@@ -1,14 +1,14 @@
-/// Why a backup cannot be made, checked or restored: a sentence that says what to do.
+/// The reason why a backup cannot be made, checked or restored: a sentence that says what to do.
 package struct BackupError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What an operator does about it.
+    /// The classes of errors by what an operator does about them.
     package enum Kind: Hashable, Sendable {
-        /// Something stands in the way, and nothing was changed.
+        /// Something prevents the operation, and nothing was changed.
         case refused
-        /// What was named is no backup, or not one for this.
+        /// The named folder is no backup, or not one for this purpose.
         case unusable
-        /// It is a backup, and something of it is wrong.
+        /// It is a backup, and a part of it is wrong.
         case damaged
-        /// It did not come to its end.
+        /// The operation failed before its end.
         case failed
     }
 

@@ -1,10 +1,10 @@
 import Foundation
 package import TidemarkStore
 
-/// A backup on the disk: a folder that has its name only when it is whole.
+/// A backup on the disk: a folder that has its name only when it is complete.
 package struct BackupFolder: Sendable {
     static let manifestName = "manifest.json"
-    /// As `sha256sum -c` reads it, so that a backup can be checked without this program.
+    /// The checksums in the format of `sha256sum -c`, so that a backup can be checked without this program.
     static let sumsName = "SHA256SUMS"
     /// The files of a backup of SQLite.
     package static let sqliteFiles = [recordsName, blobsName]
@@ -12,22 +12,22 @@ package struct BackupFolder: Sendable {
     package static let postgresFiles = [dumpName]
     /// The records of an SQLite database.
     package static let recordsName = "tidemark.sqlite"
-    /// Its blobs.
+    /// The blobs of an SQLite database.
     package static let blobsName = "tidemark.blobs.sqlite"
-    /// What `pg_dump` made.
+    /// The archive that `pg_dump` made.
     package static let dumpName = "tidemark.dump"
-    /// Everything that this program writes into a backup.
+    /// The names of all files that this program writes into a backup.
     static let names = Set(sqliteFiles + postgresFiles + [manifestName, sumsName])
 
     package let path: String
     package let manifest: BackupManifest
 
-    /// Where a file of it is.
+    /// Returns the path of a file of the backup.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Opens a backup and reads its manifest, which is checked against its checksum.
     ///
-    /// - Throws: ``BackupError``: `unusable` for what is no backup at all, `damaged` for one that is broken.
+    /// - Throws: ``BackupError``: `unusable` for a path that is no backup at all, `damaged` for a broken backup.
     package static func open(_ path: String) throws(BackupError) -> BackupFolder {
         let path = Self.absolute(path)
         guard !path.hasSuffix(BackupDraft.suffix) else {
@@ -37,11 +37,11 @@ package struct BackupFolder: Sendable {
         return try load(path)
     }
 
-    /// Also one that has not got its name yet.
+    /// Opens a backup, even one without its final name.
     static func load(_ path: String) throws(BackupError) -> BackupFolder {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            throw BackupError(.unusable, "\(path) is not there, or cannot be read (\(FileSum.message(errno)))")
+            throw BackupError(.unusable, "\(path) does not exist, or cannot be read (\(FileSum.message(errno)))")
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw BackupError(.unusable, "\(path) is no backup: a backup is a folder with \(manifestName) in it")
@@ -61,7 +61,7 @@ package struct BackupFolder: Sendable {
 
     /// Compares each file with the manifest.
     ///
-    /// - Parameter progress: given the bytes read so far, and all that there are.
+    /// - Parameter progress: receives the bytes read so far, and the total.
     package func check(progress: (Int64, Int64) -> Void = { _, _ in }) -> [Finding] {
         let all = manifest.files.reduce(0) { $0 + $1.bytes }
         var before: Int64 = 0
@@ -102,7 +102,7 @@ package struct BackupFolder: Sendable {
     }
 
     private static func read(_ path: String, bytesMax: Int) throws(BackupError) -> [UInt8] {
-        // Also refuses what is no plain file.
+        // It also refuses anything but a plain file.
         let bytes = try FileSum.sha256(path).bytes
         guard bytes <= Int64(bytesMax) else { throw BackupError(.damaged, "has more than \(bytesMax) bytes") }
         guard let content = FileManager.default.contents(atPath: path) else {
@@ -111,7 +111,7 @@ package struct BackupFolder: Sendable {
         return Array(content)
     }
 
-    /// Whole paths, so that a name which begins with a hyphen is no option to anybody.
+    /// Returns the absolute path, so that a name that begins with a hyphen is never taken for an option.
     package static func absolute(_ path: String) -> String {
         var path = URL(fileURLWithPath: path).standardizedFileURL.path
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }

@@ -2,23 +2,23 @@ import Foundation
 package import TidemarkModel
 package import TidemarkStore
 
-/// What a backup is, and what it holds: `manifest.json` in its folder. See `BACKUP.md`.
+/// The description of a backup and its content: `manifest.json` in its folder. See `BACKUP.md`.
 package struct BackupManifest: Codable, Hashable, Sendable {
     /// The format that this version writes and reads.
     package static let currentFormat = 1
-    /// Bytes of a manifest: some ten thousand workspaces a megabyte less than four.
+    /// The maximum number of bytes in a manifest; ten thousand workspaces take less than four megabytes.
     package static let bytesMax = 256 << 20
 
-    /// Of counts and bytes: nothing that is true comes near it, and few of them add up to no more than fits.
+    /// The maximum of counts and bytes: no true value comes near it, and sums of a few do not overflow.
     private static let countMax: Int64 = 1 << 53
     /// The end of the year 9999, in milliseconds.
     private static let timeMax: Milliseconds = 253_402_300_799_999
 
-    /// Which store it was made of; it goes back into one of the same kind.
+    /// The kind of store that the backup was made of; it is restored into one of the same kind.
     package enum Store: String, Codable, Hashable, Sendable {
         case sqlite, postgres
 
-        /// For people.
+        /// The store's name for people.
         package var name: String { self == .sqlite ? "SQLite" : "PostgreSQL" }
     }
 
@@ -36,7 +36,7 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         }
     }
 
-    /// A workspace as it was, see `WorkspaceSummary`.
+    /// A workspace as it was when the backup was taken, see `WorkspaceSummary`.
     struct Workspace: Codable, Hashable, Sendable {
         var name: String
         var head: Int64
@@ -58,18 +58,18 @@ package struct BackupManifest: Codable, Hashable, Sendable {
     }
 
     package let format: Int
-    /// Name and version of what made it.
+    /// Name and version of the program that made the backup.
     package let program: String
     package let store: Store
-    /// Of SQLite or PostgreSQL.
+    /// The version of SQLite or PostgreSQL.
     package let storeVersion: String
-    /// Of the tables.
+    /// The generation of the tables.
     package let generation: Int
     /// The oldest generation whose nodes the database served.
     package let oldest: Int
-    /// Of the apps' schema; 0 for none.
+    /// The revision of the apps' schema; 0 for none.
     package let schemaRevision: Int64
-    /// The moment that it shows, in milliseconds; and when it was whole.
+    /// The moment that the backup shows, in milliseconds; `ended` is the time at which it was complete.
     package let taken: Milliseconds
     package let ended: Milliseconds
     package var files: [File]
@@ -92,19 +92,19 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         self.workspaces = workspaces.map(Workspace.init)
     }
 
-    /// What the backup holds. In order of the names' bytes.
+    /// The workspaces in the backup, in the order of their names' bytes.
     package var summaries: [WorkspaceSummary] { workspaces.compactMap(\.summary) }
 
-    /// As JSON that people can read; ends with a line feed.
+    /// Returns the manifest as JSON that people can read; it ends with a line feed.
     package func encoded() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
     }
 
-    /// Reads and checks it.
+    /// Reads and checks a manifest.
     ///
-    /// - Throws: ``BackupError`` with what is wrong, by its place in the file.
+    /// - Throws: ``BackupError`` that names the error and its path in the file.
     package init(decoding bytes: [UInt8]) throws(BackupError) {
         struct Format: Decodable {
             var format: Int
@@ -122,9 +122,9 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         } catch let error as BackupError {
             throw error
         } catch let error as DecodingError {
-            throw BackupError(.damaged, "manifest.json does not read: \(error.place)")
+            throw BackupError(.damaged, "manifest.json cannot be parsed: \(error.mistake)")
         } catch {
-            throw BackupError(.damaged, "manifest.json does not read: it is no JSON, or cut short")
+            throw BackupError(.damaged, "manifest.json cannot be parsed: it is not JSON, or truncated")
         }
         try check()
     }
@@ -133,13 +133,13 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         for (index, workspace) in workspaces.enumerated() where workspace.summary == nil {
             throw BackupError(
                 .damaged,
-                "manifest.json does not read: workspaces[\(index)] has a name, number, nonce or digest that is none")
+                "manifest.json cannot be parsed: workspaces[\(index)] has an invalid name, number, nonce or digest")
         }
         guard files.allSatisfy({ (0...Self.countMax).contains($0.bytes) }),
             [taken, ended].allSatisfy((0...Self.timeMax).contains)
-        else { throw BackupError(.damaged, "manifest.json does not read: a time or a file's bytes cannot be") }
+        else { throw BackupError(.damaged, "manifest.json cannot be parsed: a time or a file's size is out of range") }
         let expected = store == .sqlite ? BackupFolder.sqliteFiles : BackupFolder.postgresFiles
-        // Names are those that this program gives: a manifest cannot point anywhere else.
+        // Only names that this program gives are valid: a manifest cannot point anywhere else.
         guard files.map(\.name).sorted() == expected.sorted() else {
             throw BackupError(
                 .damaged,
@@ -148,7 +148,7 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         }
     }
 
-    /// Where a database differs from what the manifest says; a finding for each workspace.
+    /// Returns the differences between a database and the manifest, one finding for each workspace.
     package func differences(from found: [WorkspaceSummary], called database: String) -> [Finding] {
         let expected = Dictionary(summaries.map { ($0.workspace, $0) }, uniquingKeysWith: { first, _ in first })
         let found = Dictionary(found.map { ($0.workspace, $0) }, uniquingKeysWith: { first, _ in first })
@@ -191,8 +191,8 @@ extension BackupManifest.Workspace {
 }
 
 extension DecodingError {
-    /// What is missing or wrong, and where; no values.
-    fileprivate var place: String {
+    /// The missing or wrong member and its path; no values.
+    fileprivate var mistake: String {
         func path(_ context: Context) -> String {
             context.codingPath.reduce("") { path, key in
                 key.intValue.map { "\(path)[\($0)]" } ?? (path.isEmpty ? key.stringValue : "\(path).\(key.stringValue)")
@@ -200,13 +200,13 @@ extension DecodingError {
         }
         switch self {
         case .keyNotFound(let key, let context):
-            let place = path(context)
-            return "\(key.stringValue) is missing" + (place.isEmpty ? "" : " in \(place)")
+            let parent = path(context)
+            return "\(key.stringValue) is missing" + (parent.isEmpty ? "" : " in \(parent)")
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            return "\(path(context)) is of another kind"
+            return "\(path(context)) is of another type"
         case .dataCorrupted(let context):
-            let place = path(context)
-            return place.isEmpty ? "it is no JSON, or cut short" : "\(place) is none"
+            let member = path(context)
+            return member.isEmpty ? "it is not JSON, or truncated" : "\(member) is invalid"
         @unknown default: return "it is of another shape"
         }
     }

@@ -2,9 +2,9 @@ import Crypto
 import TidemarkModel
 import TidemarkStore
 
-/// Hashes blobs from their parts: each part as it comes, where it comes in order, as it nearly always does.
+/// Hashes blobs from their parts: each part as it arrives if it is in order, as it nearly always is.
 struct BlobAudit {
-    /// Parts that came before the one that they follow are kept, up to so many bytes.
+    /// The maximum number of bytes kept in parts that arrived before their predecessor.
     static let aheadBytesMax = 64 << 20
 
     private struct Key: Hashable {
@@ -14,7 +14,7 @@ struct BlobAudit {
 
     private struct Blob {
         let bytes: Int64
-        /// Hashed so far; equal to `bytes` when it is whole.
+        /// The bytes hashed so far; equal to `bytes` when the blob is complete.
         var hashed: Int64 = 0
         /// `nil` before the first part and after the last one.
         var hash: SHA256?
@@ -39,10 +39,10 @@ struct BlobAudit {
     ) -> Finding? {
         let key = Key(workspace: workspace, digest: digest)
         guard var blob = blobs[key] else {
-            return Finding(.blob, workspace, "a part of blob \(digest) is there, and the blob is not")
+            return Finding(.blob, workspace, "a part of blob \(digest) exists, and the blob does not")
         }
         guard !blob.isJudged else { return nil }
-        // Changed in place: what is hashed is not copied with each part.
+        // Taken out while it changes: otherwise the hash state would be copied with each part.
         blobs[key] = nil
         defer { blobs[key] = blob }
         if start != blob.hashed {
@@ -70,10 +70,10 @@ struct BlobAudit {
             return Finding(.blob, workspace, "blob \(digest) has \(blob.hashed) bytes or more, not \(blob.bytes)")
         }
         if let hash, BlobDigest(sha256: hash) == digest { return nil }
-        return Finding(.blob, workspace, "the bytes of blob \(digest) are others: their SHA-256 is not its name")
+        return Finding(.blob, workspace, "the bytes of blob \(digest) were changed: their SHA-256 is not its name")
     }
 
-    /// The blobs of which something is missing.
+    /// Returns findings for the blobs that are incomplete.
     func end() -> [Finding] {
         blobs.filter { !$0.value.isJudged && $0.value.hashed < $0.value.bytes }
             .sorted { ($0.key.workspace, $0.key.digest) < ($1.key.workspace, $1.key.digest) }

@@ -2,20 +2,20 @@ import Crypto
 import TidemarkModel
 package import TidemarkStore
 
-/// Judges a database row by row, and sums it up: pure, in one pass, whatever keeps the rows.
+/// Checks a database row by row and summarises it: pure, in one pass, for every kind of source.
 ///
-/// Memory: some 300 bytes for each workspace and some 100 for each blob; nothing for records. Not Sendable: it stays with the
-/// one who reads.
+/// Memory: some 300 bytes for each workspace and some 100 for each blob; nothing for records. Not Sendable: it stays
+/// with its reader.
 package final class DatabaseAudit {
     private var workspaces: [WorkspaceID: AuditedWorkspace] = [:]
     private var blobs = BlobAudit()
     private var findings = Findings()
-    /// Rows that it was given.
+    /// The number of rows that were taken.
     package private(set) var rows: Int64 = 0
 
     package init() {}
 
-    /// Takes the next row; tables come in the order of the cases of ``StoredRow``.
+    /// Checks the next row; tables come in the order of the cases of ``StoredRow``.
     package func take(_ row: StoredRow) {
         rows += 1
         switch row {
@@ -37,7 +37,7 @@ package final class DatabaseAudit {
             blobs.take(name, digest, start: start, bytes).map { findings.add($0) }
         case .blobScope(let name, let scope, let digest):
             if !blobs.contains(name, digest) {
-                findings.add(Finding(.blob, name, "scope \(scope) has blob \(digest), which is not there"))
+                findings.add(Finding(.blob, name, "scope \(scope) has blob \(digest), which does not exist"))
             }
         case .blobUsage(let name, let usage): change(name, "a count of blobs") { $0.take(usage) }
         case .finding(let finding): findings.add(finding)
@@ -47,7 +47,7 @@ package final class DatabaseAudit {
     private func change(
         _ name: WorkspaceID, _ what: String, _ body: (inout AuditedWorkspace) -> (Finding.Kind, String)?
     ) {
-        // Changed where it is: one search, and no copy.
+        // Changed in place: one search, and no copy.
         if let index = workspaces.index(forKey: name) {
             if let (kind, text) = body(&workspaces.values[index]) { findings.add(Finding(kind, name, text)) }
             return
@@ -59,7 +59,7 @@ package final class DatabaseAudit {
         workspaces[name] = unknown
     }
 
-    /// What was found, once every row was taken.
+    /// Returns the result, once every row was taken.
     package func report() -> AuditReport {
         var findings = findings
         for finding in blobs.end() { findings.add(finding) }
@@ -74,7 +74,7 @@ package final class DatabaseAudit {
     }
 }
 
-/// One workspace in the making.
+/// The audit of one workspace while it is built.
 struct AuditedWorkspace {
     var isKnown = true
     let horizon: SequenceNumber
@@ -132,9 +132,9 @@ struct AuditedWorkspace {
 
     private static func isCanonical(_ body: [UInt8]) -> Bool {
         var limits = JSONLimits()
-        // Our own bytes: what a client may send does not bound what merges have made of it.
+        // Our own bytes: the bounds of what a client may send do not apply to merged records.
         limits.elementsMax = .max
-        // Why it does not read would show values.
+        // The parser's error is dropped: it would show values.
         guard let fields = try? JSONReader.read(body, limits: limits, { try $0.fields() }) else { return false }
         return fields.canonicalBytes == body
     }
@@ -144,9 +144,9 @@ struct AuditedWorkspace {
         guard client.ackedThrough <= client.settledThrough else {
             return (.client, "client \(client.id) has acknowledged \(client.ackedThrough) of \(client.settledThrough)")
         }
-        // As above.
+        // The error is dropped as above.
         guard let stored = try? StoredClient(row: client, keptBytes: kept) else {
-            return (.client, "the kept outcomes of client \(client.id) do not read")
+            return (.client, "the kept outcomes of client \(client.id) cannot be parsed")
         }
         guard let last = stored.kept.last else { return nil }
         guard last.number <= client.settledThrough, stored.kept.allSatisfy({ $0.seq <= head.seq }) else {
@@ -172,9 +172,9 @@ struct AuditedWorkspace {
         ledger += 1
         let name = "the entry of \(key.collection)/\(key.id) at \(value.seq)"
         guard value.seq <= head.seq else { return (.ledger, "\(name) is beyond the order's end, \(head.seq)") }
-        // As above.
+        // The error is dropped as above.
         guard (try? OverwrittenValue(stored: "", rule: value.rule, old: value.old, new: value.new)) != nil else {
-            return (.ledger, "\(name) does not read")
+            return (.ledger, "\(name) cannot be parsed")
         }
         return nil
     }
@@ -185,7 +185,7 @@ struct AuditedWorkspace {
     }
 
     func end() -> [(Finding.Kind, String)] {
-        // The batch that ends at the horizon stays.
+        // The batch that ends at the horizon is kept.
         var found = order.gaps(after: horizon > 0 ? horizon - 1 : 0, through: head.seq).map { gap in
             (Finding.Kind.order, "the numbers \(gap.lowerBound)–\(gap.upperBound) are in no batch")
         }

@@ -5,12 +5,12 @@ import Foundation
 enum FileSum {
     private static let chunkBytes = 1 << 20
 
-    /// The SHA-256 of a file, and how long it is.
+    /// Returns the SHA-256 of a file, and its size in bytes.
     ///
     /// - Parameters:
-    ///   - afresh: read from the disk, not from what the system still has in memory of writing it.
-    ///   - progress: given the bytes read so far.
-    /// - Throws: ``BackupError`` when it is missing, cannot be read, or is no plain file.
+    ///   - afresh: whether to read from the disk, not from the system's cache of what was just written.
+    ///   - progress: receives the bytes read so far.
+    /// - Throws: ``BackupError`` when the file is missing, cannot be read, or is no plain file.
     static func sha256(
         _ path: String, afresh: Bool = false, progress: (Int64) -> Void = { _ in }
     ) throws(BackupError) -> (bytes: Int64, digits: String) {

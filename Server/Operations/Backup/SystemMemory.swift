@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the system keeps in memory of files.
+/// The system's cache of files.
 enum SystemMemory {
-    /// Has a file that is open for reading come from the disk, as far as it is there.
+    /// Drops a file that is open for reading from the cache, so that it is read from the disk.
     static func forget(_ descriptor: CInt) {
         #if canImport(Darwin)
         _ = fcntl(descriptor, F_NOCACHE, 1)

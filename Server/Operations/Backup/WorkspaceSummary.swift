@@ -1,13 +1,13 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// What a workspace holds at one moment: what two copies of a database are compared by.
+/// The content of a workspace at one moment, by which two copies of a database are compared.
 package struct WorkspaceSummary: Hashable, Sendable {
     package var workspace: WorkspaceID
     package var head: Head
     package var horizon: SequenceNumber
     package var batches: Int64
-    /// Of the living records, which are counted in it.
+    /// The count and digest of the living records.
     package var digest: RecordDigest
     package var tombstones: Int64
     package var clients: Int64
@@ -15,7 +15,7 @@ package struct WorkspaceSummary: Hashable, Sendable {
     package var ledger: Int64
     package var blobs: BlobUsage
 
-    /// Each count and digest by its name, as people read it.
+    /// Each count and digest by its name, for people.
     package var values: [(name: String, value: String)] {
         [
             ("head", "\(head.seq)"), ("nonce", head.nonce.hexadecimal), ("epoch", "\(head.epoch)"),
@@ -27,9 +27,9 @@ package struct WorkspaceSummary: Hashable, Sendable {
     }
 }
 
-/// What an audit found out about a database.
+/// The result of auditing a database.
 package struct AuditReport: Hashable, Sendable {
-    /// In order of their names' bytes.
+    /// The workspaces in the order of their names' bytes.
     package var workspaces: [WorkspaceSummary]
     package var findings: Findings
 

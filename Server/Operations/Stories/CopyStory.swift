@@ -1,24 +1,24 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// Whether a device has what it should, by its own report: one line for each scope, and one sentence at the end. Pure.
+/// The comparison of a device with the server, by its own report: one line for each scope, and one sentence at the end. Pure.
 package struct CopyStory: Hashable, Sendable {
-    /// What is the matter, the first that holds in this order.
+    /// The possible answers; the first one that applies, in this order, is given.
     package enum Answer: String, Sendable, CaseIterable {
-        /// The server knows no such device.
+        /// The server has no such device.
         case unknown
-        /// The device is another user's than the report says.
+        /// The device belongs to another user than the report.
         case otherUser = "other_user"
-        /// It stands in what the database lost; it is told when it comes.
+        /// The device's position lies in what the database lost; the server tells it when it connects.
         case lost
-        /// It has something else than the server, which has not changed since.
+        /// Its data differs from the server's, which has not changed since.
         case differs
-        /// All that could be compared is the same; the rest has changed since the report.
+        /// Everything that could be compared is the same; the rest has changed since the report.
         case changed
         case same
     }
 
-    /// What a report says of one collection in a scope, and what is stored.
+    /// The digests of one collection in a scope: the reported one and the stored one.
     package struct Collection: Hashable, Sendable {
         package var name: String
         package var here: RecordDigest
@@ -31,13 +31,13 @@ package struct CopyStory: Hashable, Sendable {
         }
     }
 
-    /// A scope that the report has.
+    /// A scope in the report.
     package struct Scope: Hashable, Sendable {
-        /// What can be said of it.
+        /// The result of comparing a scope.
         package enum State: Hashable, Sendable {
-            /// The user has no grant of it, or another one than the device holds.
+            /// The user has no grant of the scope, or another one than the device holds.
             case grantChanged
-            /// It was written in since the report.
+            /// The scope was written since the report.
             case changed
             case compared([Collection])
         }
@@ -56,14 +56,14 @@ package struct CopyStory: Hashable, Sendable {
         }
     }
 
-    /// What is read of it.
+    /// The facts from which a story is made.
     package struct Facts: Sendable {
         package var id: ClientID
         package var user: UserID
         package var head: Head
-        /// `nil` where it is not registered.
+        /// `nil` for a device that is not registered.
         package var device: Device?
-        /// Where its cursor stands; `nil` for none that is under this server's seal.
+        /// The position of its cursor; `nil` for none that is under this server's seal.
         package var position: SequenceNumber?
         package var isLost = false
         package var scopes: [Scope] = []
@@ -99,27 +99,27 @@ package struct CopyStory: Hashable, Sendable {
         if facts.isLost {
             return (
                 .lost,
-                "The device stands in what the database has lost: it goes back when it connects. Ask for a report from then."
+                "The device's position lies in what the database lost: it goes back when it connects. Ask for a report then."
             )
         }
         let differing = facts.scopes.map(\.differing.count).reduce(0, +)
         if differing > 0 {
             return (
                 .differs,
-                "The device has something else in \(differing) of its collections, and nothing was written there since: have it"
-                    + " compare its copy (SyncStore.compare()), which mends it, and keep both reports."
+                "The device differs in \(differing) of its collections, and nothing was written there since: have it compare"
+                    + " its copy (SyncStore.compare()), which repairs it, and keep both reports."
             )
         }
-        let place = facts.position.map { " It stood at #\($0) of #\(facts.head.seq)." } ?? ""
+        let position = facts.position.map { " It stood at #\($0) of #\(facts.head.seq)." } ?? ""
         let moved = facts.scopes.filter { if case .compared = $0.state { false } else { true } }.count
         guard moved == 0 else {
             return (
                 .changed,
                 "All that could be compared is the same; \(moved) of \(facts.scopes.count) scopes have changed since the"
-                    + " report.\(place)"
+                    + " report.\(position)"
             )
         }
-        return (.same, "The device has what the server has, in all of its \(facts.scopes.count) scopes.\(place)")
+        return (.same, "The device has what the server has, in all of its \(facts.scopes.count) scopes.\(position)")
     }
 
     private static func lines(of scope: Scope) -> [String] {
@@ -133,8 +133,8 @@ package struct CopyStory: Hashable, Sendable {
                     here == there
                     ? "the same, \(here.count) records"
                     : here.count == there.count
-                        ? "OTHERWISE, \(here.count) records on both sides"
-                        : "OTHERWISE, \(here.count) records, and \(there.count) at the server"
+                        ? "DIFFERENT, \(here.count) records on both sides"
+                        : "DIFFERENT, \(here.count) records, and \(there.count) at the server"
                 return "\(scope.scope) \(collection.name): \(words)"
             }
         }

@@ -1,9 +1,9 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// What a device is stuck on, as far as the server knows: one story, and one sentence at its end. Pure.
+/// The reason why a device is stuck, as far as the server knows: one story, and one sentence at its end. Pure.
 package struct DeviceStory: Hashable, Sendable {
-    /// What is the matter, the first that holds in this order.
+    /// The possible answers; the first one that applies, in this order, is given.
     package enum Answer: String, Sendable, CaseIterable {
         case unknown
         case revoked
@@ -16,29 +16,32 @@ package struct DeviceStory: Hashable, Sendable {
         case well
     }
 
-    /// What is read of it.
+    /// The facts from which a story is made.
     package struct Facts: Sendable {
         package var id: ClientID
         package var workspace: WorkspaceID
         package var now: Milliseconds
         package var head: Head
-        /// `nil` where it is not registered.
+        /// `nil` for a device that is not registered.
         package var device: Device?
         package var revokedBefore: Milliseconds?
-        /// The least version of its app that is served, where its own is older.
+        /// The least served version of its app, if its own is older.
         package var appMinimum: String?
         package var connection: WhyFacts.Connection?
-        /// Writes that it still had to send, as it said when it came last, and changes that it did not have when it was here last.
+        /// The writes that it still had to send, as reported at its last connection; `lag` counts the changes that it
+        /// lacked when last connected.
         package var unsent: Int64?
         package var lag: Int64?
-        /// Other servers that serve the workspace, and how many of them did not say whether it is connected there.
+        /// The number of other servers that serve the workspace; `silent` of them did not report whether it is
+        /// connected there.
         package var others = 0
         package var silent = 0
-        /// The last ones, the newest first.
+        /// Its last closed connections, the newest first.
         package var closings: [WhyFacts.Closing] = []
         package var refusals: [WhyFacts.Refusal] = []
 
-        /// Connections in a row on which it could not take in what it was sent, as it said last; `nil` once it has taken in all.
+        /// The number of connections in a row on which it could not apply what it was sent, as last reported; `nil`
+        /// once it has applied everything.
         var stuck: Int64? {
             guard let connection else { return closings.first?.stuck }
             return connection.stuck(below: head.seq)
@@ -84,7 +87,7 @@ package struct DeviceStory: Hashable, Sendable {
             if let time = facts.revokedBefore {
                 return stuck(
                     .revoked,
-                    "its tokens from before \(Instant(time)) count no more: \(device.user) has to sign in again")
+                    "its tokens from before \(Instant(time)) are revoked: \(device.user) must sign in again")
             }
             if let minimum = facts.appMinimum {
                 return stuck(
@@ -97,7 +100,7 @@ package struct DeviceStory: Hashable, Sendable {
         if connection.isSlow {
             return stuck(
                 .slow,
-                "it does not take what it is sent: \(connection.pending) bytes are on their way and not acknowledged")
+                "it does not read what it is sent: \(connection.pending) bytes are sent and not acknowledged")
         }
         if connection.position < facts.head.seq {
             return stuck(
@@ -119,7 +122,7 @@ package struct DeviceStory: Hashable, Sendable {
         )
     }
 
-    /// The story of a device that is connected to no server that answered.
+    /// Returns the story of a device that is connected to no server that answered.
     private static func away(_ device: Device, _ facts: Facts) -> (Answer, String) {
         let since = Instant(device.lastSeen)
         let doubt = WhyFacts.silence(facts.silent, of: facts.others).map { " (\($0))" } ?? ""
@@ -162,7 +165,7 @@ package struct DeviceStory: Hashable, Sendable {
         }
         if let doubt = WhyFacts.silence(facts.silent, of: facts.others) { lines.append(doubt) }
         if let unsent = facts.unsent { lines.append("writes that it still had to send when it came last: \(unsent)") }
-        if let time = facts.revokedBefore { lines.append("tokens count from \(Instant(time)) on") }
+        if let time = facts.revokedBefore { lines.append("tokens are valid from \(Instant(time)) on") }
         return WhyStory.Section(heading: "DEVICE", lines: lines)
     }
 
@@ -175,10 +178,10 @@ package struct DeviceStory: Hashable, Sendable {
             heading: "LAST CONNECTIONS THAT ENDED", lines: lines.isEmpty ? ["none remembered"] : lines)
     }
 
-    /// The report of a device that compared its copy.
+    /// Returns the line for a device that compared its copy and reported differences.
     private static func difference(_ records: Int64, of user: UserID?) -> String {
-        "the device\(user.map { " of \($0)" } ?? "") said that \(records) of its records were otherwise than here, and"
-            + " fetches them anew"
+        "the device\(user.map { " of \($0)" } ?? "") said that \(records) of its records differed from the server's,"
+            + " and fetches them anew"
     }
 
     private static func refusalSection(_ facts: Facts) -> WhyStory.Section {

@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkModel
 
-/// A time as operators read it: `2026-11-26T02:15:00Z`.
+/// A time in the form for operators: `2026-11-26T02:15:00Z`.
 struct Instant: CustomStringConvertible {
     let time: Milliseconds
 

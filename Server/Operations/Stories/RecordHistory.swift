@@ -1,37 +1,37 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// Who changed which field of a record when, as far as the store still knows: by the bodies of batches that are kept, and by
-/// the ledger of overwritten values. A pure value of what was read.
+/// The changes of a record's fields with author and time, as far as the store still knows them. Its sources are the
+/// kept bodies of batches, and the ledger of overwritten values. A pure value of what was read.
 package struct RecordHistory: Hashable, Sendable {
-    /// One write of the record. Where several transactions of one batch wrote it, what the last of them left.
+    /// One write of the record. If several transactions of one batch wrote it, the step is the result of the last one.
     package struct Step: Hashable, Sendable {
-        /// What the write did.
+        /// The kind of the write.
         package enum Kind: String, Sendable {
             case created, changed, deleted, restored
-            /// The first that is known of, of a record that is older: what changed is not known.
+            /// The first known write of an older record: what it changed is unknown.
             case found
-            /// Known by the ledger alone: other fields may have changed as well.
+            /// Known from the ledger alone: other fields may have changed as well.
             case overwrote
         }
 
         package var seq: SequenceNumber
         package var time: Milliseconds
         package var kind: Kind
-        /// Whose transaction it was; `nil` where that is not kept.
+        /// The user of the transaction; `nil` if it is not kept.
         package var author: UserID?
         package var client: ClientID?
         package var app: String?
-        /// Fields that changed, by name.
+        /// The changed fields, by name.
         package var changes: [FieldChange] = []
     }
 
-    /// A field before and after; `nil` where it had no value.
+    /// A field before and after; `nil` without a value.
     package struct FieldChange: Hashable, Sendable {
         package var field: String
         package var old: FieldValue?
         package var new: FieldValue?
-        /// The writer had not seen the old value.
+        /// True when the writer had not seen the old value.
         package var isUnseen: Bool
 
         package init(field: String, old: FieldValue?, new: FieldValue?, isUnseen: Bool = false) {
@@ -42,15 +42,15 @@ package struct RecordHistory: Hashable, Sendable {
         }
     }
 
-    /// The newest first.
+    /// The known writes, the newest first.
     package private(set) var steps: [Step] = []
-    /// Every write with this number or a later one is among the steps.
+    /// The number from which on all writes are among the steps.
     package private(set) var knownFrom: SequenceNumber
 
     /// - Parameters:
-    ///   - record: as it is now.
+    ///   - record: the present record.
     ///   - batches: a stretch of the order up to the head, in order.
-    ///   - ledger: what is kept of overwritten values.
+    ///   - ledger: the kept overwritten values.
     package init(of record: StoredRecord, batches: [TailBatch], ledger: [LedgerEntry]) {
         knownFrom = (batches.last?.head.seq ?? record.seq) + 1
         for batch in batches.reversed() {
@@ -61,7 +61,7 @@ package struct RecordHistory: Hashable, Sendable {
         var found: [Step] = []
         for batch in batches {
             guard let body = batch.batch else {
-                // What happened in it is not known.
+                // The batch's changes are unknown.
                 before = nil
                 continue
             }
@@ -92,7 +92,8 @@ package struct RecordHistory: Hashable, Sendable {
         return step
     }
 
-    /// The transaction whose effects end with this number or just after it: effects are numbered one after the other.
+    /// Returns the writer of the transaction whose effects end with this number or the nearest one after it: effects
+    /// are numbered consecutively.
     private static func writer(of seq: SequenceNumber, in batch: CommittedBatch) -> (UserID?, ClientID?) {
         var writer: (user: UserID, client: ClientID, seq: SequenceNumber)?
         for settlement in batch.settlements {
@@ -104,7 +105,7 @@ package struct RecordHistory: Hashable, Sendable {
         return (writer?.user, writer?.client)
     }
 
-    /// A body that does not read has no fields here; an audit of the database says so.
+    /// Returns the fields of a record. A body that cannot be parsed has none here; an audit of the database reports it.
     static func fields(of record: StoredRecord) -> Fields {
         guard !record.isDeleted, let fields = try? JSONReader.read(record.body, { try $0.fields() }) else {
             return Fields()

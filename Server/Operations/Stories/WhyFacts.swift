@@ -1,19 +1,20 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// What is read to say why a user sees a record, or does not.
+/// The facts that explain why a user sees a record, or does not.
 package struct WhyFacts: Sendable {
-    /// A connection of the user, to whichever server.
+    /// A connection of the user, to any server.
     package struct Connection: Hashable, Sendable {
         package var client: ClientID
-        /// Every change up to here was sent to it, or is of no concern to it.
+        /// The number up to which every change was sent to it, or does not concern it.
         package var position: SequenceNumber
-        /// Bytes of frames that it has not acknowledged.
+        /// The bytes of frames that it has not acknowledged.
         package var pending: Int64
         package var isSlow: Bool
-        /// Connections in a row on which it could not take in what it was sent, as it said when it came.
+        /// The number of connections in a row on which it could not apply what it was sent, as reported when it
+        /// connected.
         package var stuck: Int64?
-        /// Records that it says to have had otherwise, on this connection.
+        /// The number of differing records that it reported on this connection.
         package var diverged: Int64?
 
         package init(
@@ -32,7 +33,7 @@ package struct WhyFacts: Sendable {
         func stuck(below head: SequenceNumber) -> Int64? { pending > 0 || position < head ? stuck : nil }
     }
 
-    /// How the last connection of a device ended.
+    /// The end of a device's last connection.
     package struct Closing: Hashable, Sendable {
         package var client: ClientID
         package var time: Milliseconds
@@ -56,16 +57,16 @@ package struct WhyFacts: Sendable {
         }
     }
 
-    /// A write of the user's that was refused.
+    /// A refused write of the user.
     package struct Refusal: Hashable, Sendable {
         package var client: ClientID
         /// The device's number of the transaction.
         package var number: Int64
         package var time: Milliseconds
         package var rejection: Rejection
-        /// What it was to write; empty where that is not known any more.
+        /// The records that it was to write; empty if they are no longer known.
         package var records: [RecordKey]
-        /// The device has not said that it was told.
+        /// True when the device has not acknowledged the refusal.
         package var isOwed: Bool
 
         package init(
@@ -88,23 +89,24 @@ package struct WhyFacts: Sendable {
     package var schema: Schema
     package var head: Head
     package var horizon: SequenceNumber = 0
-    /// Those of that id; one, unless collections share it.
+    /// The records with that id; one, unless collections share it.
     package var records: [StoredRecord] = []
     package var history: RecordHistory?
     package var isScopeErased = false
-    /// All of the user's.
+    /// All grants of the user.
     package var grants: [Grant] = []
-    /// How many scopes of the user's do not fit on a connection, and whether the record's is one of them.
+    /// The number of the user's scopes that do not fit on a connection; `isLeftOut` is true if the record's is one of
+    /// them.
     package var leftOut = 0
     package var isLeftOut = false
-    /// Those of the user that are over, the last first.
+    /// The user's ended memberships, the last first.
     package var ended: [EndedMembership] = []
     package var devices: [Device] = []
-    /// Devices whose tokens were revoked, and from when on they count.
+    /// Devices whose tokens were revoked, with the time from which on tokens are valid.
     package var revoked: [ClientID: Milliseconds] = [:]
     package var connections: [Connection] = []
     package var closings: [Closing] = []
-    /// Other servers that serve the workspace, and how many of them did not say who is connected there.
+    /// The number of other servers that serve the workspace; `silent` of them did not report their connections.
     package var others = 0
     package var silent = 0
     package var refusals: [Refusal] = []

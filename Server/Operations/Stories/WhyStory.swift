@@ -1,9 +1,9 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// Why a user sees a record, or does not: one story of what was read, and one sentence at its end. Pure.
+/// The reason why a user sees a record, or does not: one story of the facts, and one sentence at its end. Pure.
 package struct WhyStory: Hashable, Sendable {
-    /// What is the matter, the first that holds in this order.
+    /// The possible answers; the first one that applies, in this order, is given.
     package enum Answer: String, Sendable, CaseIterable {
         case noSuchWorkspace = "no_such_workspace"
         case noSuchRecord = "no_such_record"
@@ -22,9 +22,9 @@ package struct WhyStory: Hashable, Sendable {
         case notConnected = "not_connected"
     }
 
-    /// One device of the user, and what it has of the record.
+    /// One device of the user, with its state of the record.
     package struct DeviceLine: Hashable, Sendable {
-        /// What it has of the record, or why nothing is known of that.
+        /// A device's state of the record, or the reason why it is unknown.
         package enum State: String, Sendable {
             case delivered, behind, away, revoked
             /// It has the record, and is not connected.
@@ -35,15 +35,17 @@ package struct WhyStory: Hashable, Sendable {
 
         package var device: Device
         package var state: State
-        /// Every change up to here was sent to a connected one, or is on one that is away; `nil` where that is not known.
+        /// The number up to which every change was sent to a connected device, or is on a disconnected one; `nil` if
+        /// unknown.
         package var position: SequenceNumber?
         package var isConnected = false
         package var isSlow = false
-        /// Connections in a row on which it could not take in what it was sent; `nil` once it has taken in all.
+        /// The number of connections in a row on which it could not apply what it was sent; `nil` once it has applied
+        /// everything.
         package var stuck: Int64?
         package var closing: WhyFacts.Closing?
 
-        /// It has the record, as far as servers can know.
+        /// True when it has the record, as far as servers can know.
         var hasRecord: Bool { state == .delivered || state == .deliveredAway }
     }
 
@@ -76,7 +78,7 @@ package struct WhyStory: Hashable, Sendable {
     }
 }
 
-/// The facts, looked at.
+/// The facts with the conclusions drawn from them.
 private struct WhyReading {
     let facts: WhyFacts
     let record: StoredRecord?
@@ -84,13 +86,13 @@ private struct WhyReading {
 
     init(_ facts: WhyFacts) {
         self.facts = facts
-        // The living one, where collections share an id.
+        // The living record, if collections share an id.
         let record = facts.records.first { !$0.isDeleted } ?? facts.records.first
         self.record = record
         devices = facts.devices.map { Self.line($0, record?.seq, facts) }
     }
 
-    /// The state of a device with regard to a record whose last change has the number `seq`.
+    /// Returns the state of a device for a record whose last change has the number `seq`.
     private static func line(_ device: Device, _ seq: SequenceNumber?, _ facts: WhyFacts) -> WhyStory.DeviceLine {
         var line = WhyStory.DeviceLine(device: device, state: .away, position: device.position)
         line.closing = facts.closings.first { $0.client == device.id }
@@ -108,7 +110,7 @@ private struct WhyReading {
             (line.position, line.state) = (connection.position, wasSent ? .delivered : .behind)
             return line
         }
-        // A frame that was sent may be the one that its copy refuses: only what it has acknowledged is on the device.
+        // A sent frame may be the one that its copy refuses: only what it has acknowledged is on the device.
         let hasTaken = connection.pending == 0
         if hasTaken { line.position = connection.position }
         line.state = hasAcknowledged || (wasSent && hasTaken) ? .delivered : .cannotApply
@@ -125,7 +127,7 @@ private struct WhyReading {
         record.map { record in facts.ended.filter { $0.scope == record.scope } } ?? []
     }
 
-    /// Nothing of the user is known in the workspace.
+    /// True when nothing of the user is known in the workspace.
     private var isStranger: Bool {
         facts.grants.isEmpty && facts.ended.isEmpty && facts.devices.isEmpty && facts.connections.isEmpty
     }
@@ -174,7 +176,7 @@ private struct WhyReading {
         return delivery(of: record)
     }
 
-    /// Of a record that the user may see: what the devices have of it.
+    /// Returns the answer for a record that the user may see: its state on the devices.
     private func delivery(of record: StoredRecord) -> (WhyStory.Answer, String) {
         let user = facts.user
         func because(_ answer: WhyStory.Answer, _ reason: String) -> (WhyStory.Answer, String) {
@@ -195,7 +197,7 @@ private struct WhyReading {
                 line, .behind,
                 "is connected and behind: it was sent everything up to #\(line.position ?? 0),"
                     + " and the record's last change is #\(record.seq)"
-                    + (line.isSlow ? "; it does not take what it is sent" : ""))
+                    + (line.isSlow ? "; it does not read what it is sent" : ""))
         }
         if let line = devices.first(where: { $0.state == .delivered }) {
             let what = line.stuck == nil ? "was sent" : "has"
@@ -222,17 +224,17 @@ private struct WhyReading {
             "no device of \(user) is connected\(facts.doubt); the last one, \(latest.device.id), \(seen)")
     }
 
-    /// The device that was seen last, of some.
+    /// Returns the device that was last seen, among those that match.
     private func newest(where isMeant: (WhyStory.DeviceLine) -> Bool) -> WhyStory.DeviceLine? {
         devices.filter(isMeant).max { $0.device.lastSeen < $1.device.lastSeen }
     }
 
-    /// Another device of the user that has the record.
+    /// Returns another device of the user that has the record.
     private func holder(besides line: WhyStory.DeviceLine) -> WhyStory.DeviceLine? {
         newest { $0.hasRecord && $0.device.id != line.device.id }
     }
 
-    /// Says that a device lacks the record, and first which other one has it.
+    /// Returns the answer that a device lacks the record, preceded by another device that has it.
     ///
     /// - Parameter reason: follows the device's name.
     private func lacks(
@@ -253,7 +255,7 @@ private struct WhyReading {
         )
     }
 
-    /// It is on a device, as far as servers can know.
+    /// Returns the answer that the record is on a device, as far as servers can know.
     private func sent(_ line: WhyStory.DeviceLine, _ what: String) -> (WhyStory.Answer, String) {
         let others = devices.count { $0.device.id != line.device.id && !$0.isConnected }
         return (
@@ -264,10 +266,10 @@ private struct WhyReading {
         )
     }
 
-    /// Who deleted it, where that is kept.
+    /// Returns the author of the deletion, if it is kept.
     private func deleter(of record: StoredRecord) -> String {
         let step = facts.history?.steps.first { $0.seq == record.seq && $0.kind == .deleted }
-        return step?.author.map { " by \($0)" } ?? " (by whom is not kept any more)"
+        return step?.author.map { " by \($0)" } ?? " (by whom is no longer known)"
     }
 
     var sections: [WhyStory.Section] {
@@ -285,7 +287,7 @@ private struct WhyReading {
         if let history = facts.history {
             lines.append("its writes are known from #\(history.knownFrom) on: \(history.steps.count) of them")
         }
-        lines.append("the workspace stands at #\(facts.head.seq), and has forgotten deletions up to #\(facts.horizon)")
+        lines.append("the workspace is at #\(facts.head.seq), and has forgotten deletions up to #\(facts.horizon)")
         return WhyStory.Section(heading: "RECORD", lines: lines)
     }
 
@@ -305,12 +307,12 @@ private struct WhyReading {
             if let app = line.device.app { words.append(app) }
             let what = line.isConnected && line.stuck == nil ? "sent" : "has everything"
             if let position = line.position { words.append("\(what) up to #\(position)") }
-            if line.isSlow { words.append("does not take what it is sent") }
+            if line.isSlow { words.append("does not read what it is sent") }
             if let count = line.stuck {
                 words.append("could not take in what it was sent on \(count) connections in a row")
             }
             if line.state == .revoked { words.append("last seen \(Instant(line.device.lastSeen))") }
-            if let time = facts.revoked[line.device.id] { words.append("tokens count from \(Instant(time)) on") }
+            if let time = facts.revoked[line.device.id] { words.append("tokens are valid from \(Instant(time)) on") }
             if !line.isConnected, let closing = line.closing { words.append("ended with \(closing.words)") }
             return words.joined(separator: ", ")
         }
@@ -324,7 +326,7 @@ private struct WhyReading {
             refusal.records.isEmpty || refusal.records.contains { $0.id == facts.id }
         }
         let lines = own.map { refusal in
-            let subject = refusal.records.isEmpty ? " (of which record is not kept)" : ""
+            let subject = refusal.records.isEmpty ? " (of which record is no longer known)" : ""
             let owed = refusal.isOwed ? ", which the device has not confirmed" : ""
             return "\(Instant(refusal.time)) device \(refusal.client), transaction \(refusal.number):"
                 + " \(refusal.rejection.code.rawValue), \(refusal.rejection.message)\(subject)\(owed)"
@@ -355,18 +357,18 @@ extension WhyStory.DeviceLine {
 }
 
 extension WhyFacts {
-    /// The gap in what is known of connections; `nil` where all servers answered.
+    /// The sentence about servers that did not answer; `nil` if all of them did.
     var silence: String? { Self.silence(silent, of: others) }
 
-    /// The sentence about servers that did not answer; `nil` where all of them did.
+    /// Returns the sentence about servers that did not answer; `nil` if all of them did.
     package static func silence(_ silent: Int, of others: Int) -> String? {
         guard silent > 0 else { return nil }
         return "\(silent) of \(others) other servers did not answer: what is connected there is not known"
     }
 
-    /// The predicate of a device whose copy refuses what it is sent.
+    /// Returns the predicate of a device whose copy refuses what it is sent.
     ///
-    /// - Parameter count: connections in a row.
+    /// - Parameter count: the number of connections in a row.
     static func refusing(_ count: Int64) -> String {
         "cannot take in what it is sent: it ended \(count) connections in a row for that, and nothing new reaches it;"
             + " its app has the reason as the failure cannot_apply, and in its report"
@@ -376,11 +378,11 @@ extension WhyFacts {
 }
 
 extension Device {
-    /// A device registers itself when it comes for the first time.
+    /// The last time at which it was seen: its registration, or later.
     var lastSeen: Milliseconds { max(seen, registered) }
 }
 
 extension WhyFacts.Closing {
-    /// Code and reason.
+    /// The code and reason.
     var words: String { (code.map { "\($0), " } ?? "") + reason }
 }

@@ -4,27 +4,27 @@ import TidemarkLock
 package import TidemarkModel
 package import TidemarkStore
 
-/// Runs the sequencer over a store: while one batch of a workspace is being committed, the next one gathers (R-07), and
+/// Runs the sequencer over a store. While one batch of a workspace is being committed, the next one gathers (R-07), and
 /// a large one is planned and sent ahead.
 ///
-/// Each workspace that is written has a ``Lane`` and one task that serves it. Nothing here waits for a timer, except between
-/// two tries of an unavailable store.
+/// Each workspace with writes has a ``Lane`` and one task that serves it. Nothing here waits for a timer, except
+/// between two attempts at an unavailable store.
 package final class GroupCommit: Service {
     /// Called once with the outcome of a submission, on any thread; must not block.
     package typealias Completion = @Sendable (PushOutcome) -> Void
 
-    /// Called by the service with each committed batch before the completions of its submissions, for one workspace in
-    /// the order of the batches, on any thread; the flag says whether other nodes follow the workspace.
+    /// Called with each committed batch before the completions of its submissions, on any thread. Calls for one
+    /// workspace come in the order of the batches. The flag says whether other nodes follow the workspace.
     package typealias Publish = @Sendable (GroupCommit, WorkspaceID, CommittedBatch, Bool) -> Void
 
-    /// Everything that the executor is given from outside.
+    /// The dependencies that the caller provides.
     package struct Environment: Sendable {
         package var now: @Sendable () -> Milliseconds
         package var nonce: @Sendable () -> UInt64
         package var clock: any Clock<Duration>
         package var logger: Logger
         package var observer = CommitObserver()
-        /// Begins a commit where it is planned, on systems that can; false for the way of older ones on every one.
+        /// Starts a commit on the thread that planned it, on systems that can; false for the way of older systems.
         package var startsAtOnce = true
 
         package init(
@@ -41,15 +41,15 @@ package final class GroupCommit: Service {
     struct Lanes {
         var open: [WorkspaceID: Lane] = [:]
         var isClosed = false
-        /// The number of times that all lanes were looked at.
+        /// The number of times that all lanes were examined.
         private(set) var sweeps = 0
-        /// The number of open lanes at which they are looked at again.
+        /// The number of open lanes at which they are examined again.
         private var sweepsAt = 0
 
-        /// Closes half of the lanes that have nothing to do where there are too many: what they remember is read again.
+        /// Closes half of the idle lanes if there are too many: what they remember is read again.
         ///
-        /// Sets the next look: when all lanes have something to do, half as many more are opened before it. So a lane that is opened costs
-        /// a look at three others, however many there are.
+        /// It also sets the next examination: if all lanes are busy, half as many more may open before it. So opening a
+        /// lane costs examining three others, however many there are.
         mutating func makeRoom(lanesMax: Int) {
             guard open.count >= max(lanesMax, sweepsAt) else { return }
             sweeps += 1
@@ -65,7 +65,7 @@ package final class GroupCommit: Service {
     }
 
     let store: any Store
-    /// The store's, for all lanes.
+    /// The store's executor of all lanes.
     private let laneExecutor: LaneExecutor?
     let sequencer: Sequencer
     let limits: LaneLimits
@@ -74,10 +74,10 @@ package final class GroupCommit: Service {
     let publish: Publish
     let lanes = Lock(Lanes())
     private let health = Lock(StoreHealth())
-    /// Looked at after each commit; the lock behind it only when something is wrong.
+    /// Read after each commit; the lock behind it is taken only when something is wrong.
     private let hasFault = Lock(false)
     private let opened: AsyncStream<Lane>
-    /// Each lane is in it once.
+    /// Each lane is yielded once.
     private let opening: AsyncStream<Lane>.Continuation
 
     package init(
@@ -95,7 +95,7 @@ package final class GroupCommit: Service {
         (opened, opening) = AsyncStream.makeStream()
     }
 
-    /// A submission on its way into the queue of its workspace.
+    /// A submission to queue for its workspace.
     package struct Entry: Sendable {
         let submission: Submission
         let workspace: WorkspaceID
@@ -108,16 +108,16 @@ package final class GroupCommit: Service {
         }
     }
 
-    /// Lanes that a submitter has met, so that it need not look for them behind a lock that all workspaces share. Each
-    /// submitter keeps its own.
+    /// The lanes that a submitter has used, so that it need not look them up behind a lock that all workspaces share.
+    /// Each submitter keeps its own.
     package struct KnownLanes {
         fileprivate var lanes: [WorkspaceID: Lane] = [:]
 
         package init() {}
     }
 
-    /// Queues submissions in their order; never waits. One is refused at once as `overloaded` when its workspace's queue
-    /// is full, and as `unavailable` once the service is stopping.
+    /// Queues submissions in their order; never waits. A submission is refused at once: as `overloaded` when its
+    /// workspace's queue is full, and as `unavailable` once the service is stopping.
     package func submit(_ entries: [Entry], knowing known: inout KnownLanes) {
         for entry in entries {
             if let refusal = queue(entry, &known) { entry.completion(refusal) }
@@ -141,7 +141,7 @@ package final class GroupCommit: Service {
         return .unavailable
     }
 
-    /// The workspace's lane, which is opened if there is none; `nil` once the service is stopping.
+    /// Returns the workspace's lane and opens one if needed; `nil` once the service is stopping.
     private func lane(of workspace: WorkspaceID) -> Lane? {
         lanes.withLock { lanes in
             guard !lanes.isClosed else { return nil }
@@ -168,11 +168,10 @@ package final class GroupCommit: Service {
         submit([Entry(submission, in: workspace, completion: completion)], knowing: &known)
     }
 
-    /// Why no commit comes through, as of the last one that was tried; `nil` while they do.
+    /// The fault that makes commits fail, as of the last attempt; `nil` while they succeed.
     package var storeFault: StoreError.Fault? { health.withLock { $0.fault } }
 
-    /// Tries the store if the last commit found something wrong with it, so that this is known to be over even when nobody
-    /// writes.
+    /// Probes the store if the last commit failed with a fault, so that the fault's end is noticed even without writes.
     package func probeStore() async {
         guard storeFault != nil else { return }
         do throws(StoreError) {
@@ -208,7 +207,7 @@ package final class GroupCommit: Service {
         case .recovers: environment.logger.notice("The store takes commits again")
         case .fails(let error, let unnoted):
             environment.logger.error(
-                "The store does not take a commit; it is tried again",
+                "A commit failed; it is tried again",
                 metadata: [
                     "workspace": "\(workspace.map { "\($0)" } ?? "")", "error": "\(error)",
                     "unnoted": "\(unnoted)",
@@ -216,20 +215,21 @@ package final class GroupCommit: Service {
         }
     }
 
-    /// How many lanes there are, and how many transactions wait in all of them, and in the longest. Takes each lane's lock
+    /// The number of lanes, and of waiting transactions in all of them and in the longest queue. Takes each lane's lock
     /// for a moment.
     package var depths: (lanes: Int, all: Int, longest: Int) {
         let waiting = lanes.withLock { Array($0.open.values) }.map(\.waiting)
         return (waiting.count, waiting.reduce(0, +), waiting.max() ?? 0)
     }
 
-    /// Whether submissions of the workspace wait, are being committed, or are committed and not yet published. Where the
-    /// answer is no, every batch that was committed before has been published.
+    /// Returns whether submissions of the workspace wait, are being committed, or are committed and not yet published.
+    /// If not, every batch that was committed before has been published.
     package func isCommitting(in workspace: WorkspaceID) -> Bool {
         lanes.withLock { $0.open[workspace] }?.isBusy ?? false
     }
 
-    /// Commits until a graceful shutdown, then what is queued: with an unavailable store that ends at the first failure.
+    /// Commits until a graceful shutdown, then commits what is queued. With an unavailable store that ends at the first
+    /// failure.
     package func run() async throws {
         await withGracefulShutdownHandler {
             await withChildTasks { children in
@@ -245,13 +245,13 @@ package final class GroupCommit: Service {
         } onGracefulShutdown: {
             self.close()
         }
-        // Only after a cancellation is anything left: lanes that were never served.
+        // Only a cancellation leaves something: lanes that were never served.
         for lane in lanes.withLock({ Array($0.open.values) }) {
             for ticket in lane.drain() { ticket.answer(.unavailable) }
         }
     }
 
-    /// Accepts nothing more; the service ends with its last lane.
+    /// Stops accepting submissions; the service ends with its last lane.
     private func close() {
         let open = lanes.withLock { lanes in
             lanes.isClosed = true
@@ -263,7 +263,7 @@ package final class GroupCommit: Service {
 }
 
 extension GroupCommit {
-    /// Carries out what the workspace's machine wants, until the lane is closed and nothing is left.
+    /// Carries out the actions of the workspace's machine, until the lane is closed and nothing is left.
     func serve(_ lane: Lane) async {
         guard environment.startsAtOnce, #available(iOS 26, macOS 26, *) else { return await serveInTurn(lane) }
         await withDiscardingTaskGroup { group in
@@ -271,8 +271,8 @@ extension GroupCommit {
         }
     }
 
-    /// The same on systems whose tasks cannot begin where they are made: one child carries the lane's reads and commits out, so
-    /// that they get to the store in their order all the same, but one has ended when the next begins.
+    /// Serves a lane on systems whose tasks cannot begin where they are created. One child task runs the lane's reads
+    /// and commits, so that they still reach the store in order, but each ends before the next begins.
     private func serveInTurn(_ lane: Lane) async {
         let (work, queue) = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
         await withTaskGroup(of: Void.self) { group in
@@ -282,7 +282,7 @@ extension GroupCommit {
         }
     }
 
-    /// - Parameter start: begins to carry a read or a commit out; they get to the store in the order in which they are started.
+    /// - Parameter start: starts a read or a commit; they reach the store in the order in which they are started.
     private func serve(_ lane: Lane, start: (@escaping @Sendable () async -> Void) -> Void) async {
         var machine = LaneMachine<Lane.Ticket>(sequencer: sequencer, limits: limits)
         while true {
@@ -295,7 +295,7 @@ extension GroupCommit {
             case .read(let number, let reads):
                 start { lane.report(.read(number, await self.read(reads, in: lane.workspace))) }
             case .commit(let number, let planned):
-                // It runs here up to where it waits for the store: commits get there in their order.
+                // It runs here until it waits for the store, so that commits reach the store in order.
                 start { lane.report(.committed(number, await self.commit(planned, in: lane.workspace))) }
             case .end(let turn): await turn.end()
             case .deliver(let batch, let isHeard, let answers):
@@ -343,7 +343,7 @@ extension GroupCommit {
         return result
     }
 
-    /// False when there is no sense in another try: the service stops.
+    /// Pauses before the next attempt; false when the service stops and another attempt is pointless.
     private func pause(afterFailures failures: Int, of lane: Lane) async -> Bool {
         guard !lane.isClosed else { return false }
         do {
@@ -368,12 +368,12 @@ extension GroupCommit {
             switch remedy {
             case .halve, .singleOut, .repeatOnce:
                 environment.logger.warning(
-                    "The store refused a batch: looking for what is wrong in it", metadata: metadata)
+                    "The store refused a batch: searching for the transaction at fault", metadata: metadata)
             case .refuse:
-                environment.logger.error("Refusing a transaction that the store cannot take", metadata: metadata)
+                environment.logger.error("Refusing a transaction that the store cannot write", metadata: metadata)
             case .giveUp:
                 environment.logger.critical(
-                    "The store cannot even take the refusal of a transaction", metadata: metadata)
+                    "The store cannot even write the refusal of a transaction", metadata: metadata)
             }
         }
     }

@@ -2,32 +2,34 @@ import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
-/// What those who submit to a workspace and the one task that serves it share: the queue, and the word that wakes the task.
-/// Any thread. Its lock is of this workspace alone, and nothing is planned, encoded or called under it.
+/// The state shared by a workspace's submitters and the one task that serves it: the queue, and the events that wake
+/// the task. Callable on any thread. Its lock is for this workspace alone, and nothing is planned, encoded or called
+/// under it.
 final class Lane: Sendable {
-    /// Whom to answer. In a type of its own, since a bare function would be wrapped up anew each time the queue hands it on.
+    /// The callback for the answer. It has a type of its own, since a bare function would be wrapped anew each time the queue
+    /// passes it on.
     struct Ticket: Sendable {
         let answer: GroupCommit.Completion
     }
 
-    /// What the serving task waits for.
+    /// An event that the serving task waits for.
     enum Event: Sendable {
         case read(Int, Result<Reading, StoreError>)
         case committed(Int, Result<Commitment, StoreError>)
-        /// The queue has as much as was waited for.
+        /// The queue has as many transactions as the task waits for.
         case filled
-        /// Nothing comes any more.
+        /// The lane is closed and idle.
         case closed
     }
 
     private struct State {
         var queue: LaneQueue<Ticket>
-        /// Bounded by the batches on their way: two.
+        /// Bounded by the batches in flight: two.
         var events: [Event] = []
         var waiter: CheckedContinuation<Event, Never>?
-        /// Transactions in the queue at which the waiter is woken; `nil` when it waits for reports only.
+        /// The number of queued transactions at which the waiter is woken; `nil` when it waits for reports only.
         var wakesAt: Int?
-        /// The serving task has nothing to do.
+        /// True when the serving task has nothing to do.
         var isResting = true
         var isClosed = false
     }
@@ -45,7 +47,7 @@ final class Lane: Sendable {
     enum Admission {
         case queued
         case full
-        /// The lane was closed: there may be another one for the workspace.
+        /// The lane is closed: there may be another one for the workspace.
         case closed
     }
 
@@ -64,13 +66,13 @@ final class Lane: Sendable {
         return admission
     }
 
-    /// Submissions wait, are on their way to the store, or are written and not yet published.
+    /// True when submissions wait, are being committed, or are written and not yet published.
     var isBusy: Bool { state.withLock { !$0.isResting } }
 
-    /// Accepts nothing more; the serving task ends when it is through.
+    /// Stops accepting submissions; the serving task ends when its work is done.
     func close() { _ = close(ifIdle: false) }
 
-    /// Closes a lane that has nothing to do; false, with nothing done, if it has.
+    /// Closes the lane if it is idle; otherwise returns false and does nothing.
     func closeIfIdle() -> Bool { close(ifIdle: true) }
 
     private func close(ifIdle: Bool) -> Bool {
@@ -85,7 +87,7 @@ final class Lane: Sendable {
         return isClosed
     }
 
-    /// Takes what nobody will serve.
+    /// Removes and returns the tickets that will not be served.
     func drain() -> [Ticket] {
         state.withLock { state in
             var tickets: [Ticket] = []
@@ -97,10 +99,10 @@ final class Lane: Sendable {
 
     // MARK: Serving
 
-    /// Transactions that wait.
+    /// The number of waiting transactions.
     var waiting: Int { state.withLock { $0.queue.waiting } }
 
-    /// The lane does not accept anything any more.
+    /// True when the lane accepts nothing any more.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     func take() -> [LaneQueue<Ticket>.Element] { state.withLock { $0.queue.take() } }
@@ -109,7 +111,7 @@ final class Lane: Sendable {
         state.withLock { $0.queue.putBack(elements, cut: cut) }
     }
 
-    /// Tells the serving task what the store answered. Any thread.
+    /// Reports a result of the store to the serving task. Callable on any thread.
     func report(_ event: Event) {
         let waiter = state.withLock { state -> CheckedContinuation<Event, Never>? in
             guard let waiter = state.waiter else {
@@ -122,8 +124,8 @@ final class Lane: Sendable {
         waiter?.resume(returning: event)
     }
 
-    /// Waits for a report, or for so many transactions in the queue. Not cancelled: every read and commit ends, and what was
-    /// committed must be delivered.
+    /// Waits for a report, or for this number of queued transactions. Not cancelled: every read and commit ends, and a
+    /// committed batch must be delivered.
     func next(orAt wakesAt: Int?) async -> Event {
         await withCheckedContinuation { continuation in
             let event = state.withLock { state -> Event? in
@@ -136,7 +138,7 @@ final class Lane: Sendable {
         }
     }
 
-    /// Waits until there is something to do; false when there never will be.
+    /// Waits until there is work; false when there never will be.
     func rest() async -> Bool {
         let event = await withCheckedContinuation { (continuation: CheckedContinuation<Event, Never>) in
             let event = state.withLock { state -> Event? in
@@ -153,33 +155,34 @@ final class Lane: Sendable {
     }
 }
 
-/// How long a lane waits before it tries an unavailable store again.
+/// The waits of a lane before it tries an unavailable store again.
 package struct CommitTiming: Hashable, Sendable {
-    /// After the first failure; doubled with each further one.
+    /// The wait after the first failure; doubled with each further one.
     package var retryFirst: Duration = .milliseconds(50)
     /// The longest wait.
     package var retryMax: Duration = .seconds(2)
 
     package init() {}
 
-    /// The wait after the given number of failures in a row, from 1.
+    /// Returns the wait after the given number of failures in a row, from 1.
     func wait(afterFailures failures: Int) -> Duration {
         min(retryMax, retryFirst * (1 << min(max(failures - 1, 0), 16)))
     }
 }
 
-/// Who is told what became of batches, for figures. Called on the lanes' tasks; must not block.
+/// Observes the results of batches, for metrics. Called on the lanes' tasks; must not block.
 package struct CommitObserver: Sendable {
-    /// The store took a batch after so long.
+    /// Called when the store has written a batch, with the time that it took.
     package var written: @Sendable (Duration) -> Void = { _ in }
-    /// Submissions are answered; with a batch, unless all of them were settled before it, or nothing was.
+    /// Called with the outcomes of answered submissions. `hasBatch` is false if all of them were settled before, or
+    /// nothing was.
     package var answered: @Sendable (_ outcomes: [PushOutcome], _ hasBatch: Bool) -> Void = { _, _ in }
 
     package init() {}
 }
 
 extension Clock where Duration == Swift.Duration {
-    /// Does something, and tells how long it took by this clock.
+    /// Runs the body and measures its time by this clock.
     func timed<Value>(_ body: () async -> Value) async -> (value: Value, took: Duration) {
         let begun = now
         let value = await body()

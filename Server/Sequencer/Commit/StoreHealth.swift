@@ -1,16 +1,16 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Whether the store takes commits, as of the last try: a pure machine. Many workspaces try at once, and all of them meet
-/// the same full disk: it says what is worth a line in the log.
+/// The store's ability to commit, as of the last attempt: a pure machine. Many workspaces try at once, and all of them
+/// meet the same full disk: the machine selects what is worth a line in the log.
 struct StoreHealth {
     enum Note: Hashable {
-        /// A commit failed, the first or another after a while; so many were not noted in between.
+        /// A commit failed, for the first time or again after a while; `unnoted` failures in between were not logged.
         case fails(StoreError, unnoted: Int)
         case recovers
     }
 
-    /// What ails the store as a whole.
+    /// The fault of the store as a whole.
     private(set) var fault: StoreError.Fault?
     private var last: (error: StoreError, at: Milliseconds)?
     private var unnoted = 0
@@ -31,14 +31,14 @@ struct StoreHealth {
         return .fails(error, unnoted: unnoted)
     }
 
-    /// A commit, or a probe, came through.
+    /// Records that a commit, or a probe, succeeded.
     mutating func succeeded() -> Note? {
         guard fault != nil else { return nil }
         fault = nil
         return .recovers
     }
 
-    /// Between two lines about different failures, and about the same one, in milliseconds.
+    /// The milliseconds between two log lines: about different failures, and about the same one.
     private static let noteEvery: Int64 = 1_000
     private static let sameNoteEvery: Int64 = 60_000
 }

@@ -1,21 +1,21 @@
 package import TidemarkModel
 
-/// Somebody who signs in here, by a name and a password.
+/// A person who signs in at this server, with a name and a password.
 package struct Account: Hashable, Sendable {
-    /// What is typed to log in, normalised; no other account of the workspace has it.
+    /// The name typed to log in, normalised; unique in the workspace.
     package var login: String
-    /// Whom its tokens are for. Never changes, and no other account of the workspace has it.
+    /// The user of its tokens. Never changes; unique in the workspace.
     package var user: UserID
-    /// The hash of the password, with its scheme and parameters; empty where there is none, and nobody logs in.
+    /// The hash of the password, with its scheme and parameters; empty without a password, when nobody can log in.
     package var hash: String
     package var created: Milliseconds
-    /// When the password was set last.
+    /// The time at which the password was last set.
     package var changed: Milliseconds
-    /// Since when it lets nobody in; `nil` for one that does.
+    /// The time since which the account refuses logins; `nil` for an enabled one.
     package var disabled: Milliseconds?
-    /// What another password can be set by; `nil` for nothing.
+    /// The pending password reset; `nil` for none.
     package var reset: PasswordReset?
-    /// Counts its changes: who writes it says which one was read.
+    /// The count of its changes: a writer passes the version that it read.
     package var version: Int64
 
     package init(
@@ -33,11 +33,11 @@ package struct Account: Hashable, Sendable {
     }
 }
 
-/// A token that sets another password, once.
+/// A token that sets a new password, once.
 package struct PasswordReset: Hashable, Sendable {
-    /// Of the token, which itself is kept nowhere.
+    /// The digest of the token, which itself is not kept.
     package var digest: String
-    /// It counts up to here.
+    /// The time up to which the token is valid.
     package var until: Milliseconds
 
     package init(digest: String, until: Milliseconds) {
@@ -46,11 +46,11 @@ package struct PasswordReset: Hashable, Sendable {
     }
 }
 
-/// What became of an account that was to be added.
+/// The result of adding an account.
 package enum AccountAddition: Hashable, Sendable {
     case added
-    /// Another one has the name.
+    /// Another account has the name.
     case loginTaken
-    /// Another one is for the same user.
+    /// Another account is for the same user.
     case userTaken
 }

@@ -1,20 +1,21 @@
 package import TidemarkModel
 
-/// A device that is signed in by an account: the count of its refresh tokens, of which none is kept itself. A pure value.
+/// A device that is signed in by an account: the count of its refresh tokens, none of which is kept itself. A pure
+/// value.
 ///
-/// Each token has a number, and using it gives the next one. The answer to that may be lost on its way, and then the device comes
-/// with the same token again: it gets the same next one. A token from before that was used twice by two parties, of whom one is a
-/// thief.
+/// Each token has a number, and using it returns the next one. If that answer is lost, the device presents the same
+/// token again and gets the same next one. An older token that is presented again was used by two parties, one of whom
+/// is a thief.
 package struct SignIn: Hashable, Sendable {
     package var user: UserID
     package var client: ClientID
-    /// Tells this one from those of the device before; random.
+    /// Distinguishes this sign-in from the device's earlier ones; random.
     package var nonce: Int64
-    /// The number of the last token that was given out.
+    /// The number of the last token that was issued.
     package var counter: Int64
-    /// Tokens that were revoked until here are not its own: the `iat` of its first.
+    /// The `iat` of its first token: revocations up to this time do not affect its tokens.
     package var began: Milliseconds
-    /// When a token was taken for the next one.
+    /// The time at which a token was last exchanged for the next one.
     package var used: Milliseconds
 
     package init(
@@ -29,23 +30,23 @@ package struct SignIn: Hashable, Sendable {
         self.used = used ?? began
     }
 
-    /// So many devices of one user are signed in; one more ends the one that was used longest ago.
+    /// The maximum number of signed-in devices of one user; one more ends the sign-in that was used longest ago.
     package static let perUserMax = 100
 
-    /// What a token is worth.
+    /// The result of using a token.
     package enum Use: Hashable, Sendable {
-        /// It is the last one, and was taken: the next one has the number of ``SignIn/counter``.
+        /// It is the last one, and was accepted: the next one has the number of ``SignIn/counter``.
         case taken
-        /// It was taken before, and the answer did not arrive: the same next one again. Nothing has changed.
+        /// It was used before, and the answer did not arrive: the same next one again. Nothing has changed.
         case again
-        /// It is older: somebody has a copy.
+        /// It is older: another party has a copy.
         case stale
     }
 
-    /// Takes a token of this number.
+    /// Uses a token of this number.
     ///
-    /// One with a later number than any that is known was given out all the same, and the database has gone back since: it is
-    /// good, or a restored backup would sign everybody out.
+    /// A token with a later number than the stored one was issued before the database went back. It is valid, or a
+    /// restored backup would sign everybody out.
     package mutating func use(_ number: Int64, now: Milliseconds) -> Use {
         if number < counter { return number == counter - 1 ? .again : .stale }
         guard number < .max else { return .stale }
@@ -54,6 +55,6 @@ package struct SignIn: Hashable, Sendable {
         return .taken
     }
 
-    /// Nobody came for so many milliseconds that it is over.
+    /// Returns whether the sign-in has expired: no token was used for more than `idle` milliseconds.
     package func isOver(after idle: Int64, now: Milliseconds) -> Bool { now - used > idle }
 }

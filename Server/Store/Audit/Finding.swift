@@ -1,30 +1,30 @@
 package import TidemarkModel
 
-/// Something that is wrong with a database or a backup, in words for its operator. No values of records.
+/// An error found in a database or a backup, as a sentence for its operator. It contains no values of records.
 package struct Finding: Hashable, Sendable, CustomStringConvertible {
-    /// What it is about.
+    /// The subject of a finding.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A file of a backup: missing, cut short, changed.
         case file
         /// The database's own check of its pages.
         case damage
-        /// A row that cannot be read at all, or is of a workspace that is not there.
+        /// A row that cannot be read at all, or belongs to a workspace that does not exist.
         case row
         /// Batches that do not tile the order.
         case order
-        /// A record whose number, birth or state cannot be.
+        /// A record whose number, birth or state is impossible.
         case record
         /// Fields that are not canonical JSON.
         case body
-        /// A record that is not found where its scope is searched.
+        /// A record that a search of its scope does not find.
         case scope
         case client, member, ledger, blob
-        /// Other counts or digests than the manifest says.
+        /// Counts or digests that differ from the manifest's.
         case manifest
     }
 
     package let kind: Kind
-    /// `nil` for what concerns the whole.
+    /// `nil` for a finding about the whole database or backup.
     package let workspace: WorkspaceID?
     /// A sentence.
     package let text: String
@@ -35,37 +35,37 @@ package struct Finding: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    /// About the whole.
+    /// Creates a finding about the whole database or backup.
     package init(_ kind: Kind, _ text: String) { self.init(kind, nil, text) }
 
     package var description: String {
-        let place = workspace.map { "workspace \($0): " } ?? ""
-        return "\(kind.rawValue): \(place)\(text)"
+        let subject = workspace.map { "workspace \($0): " } ?? ""
+        return "\(kind.rawValue): \(subject)\(text)"
     }
 }
 
-/// Findings in the order in which they came: the first of each kind, and how many there are.
+/// Findings in the order in which they were added: the first of each kind, and the count of all.
 package struct Findings: Hashable, Sendable {
-    /// Of one kind that are kept.
+    /// The maximum number of findings of one kind that are kept.
     package static let keptPerKindMax = 20
-    /// The first ones of each kind.
+    /// The first findings of each kind.
     package private(set) var kept: [Finding] = []
-    /// All, by kind.
+    /// The count of all findings, by kind.
     package private(set) var counts: [Finding.Kind: Int] = [:]
 
     package init() {}
 
-    /// Nothing is wrong.
+    /// True when nothing is wrong.
     package var isEmpty: Bool { counts.isEmpty }
 
-    /// Adds one; only the first ones of a kind are kept.
+    /// Adds a finding; only the first ones of a kind are kept.
     package mutating func add(_ finding: Finding) {
         let count = counts[finding.kind, default: 0]
         counts[finding.kind] = count + 1
         if count < Self.keptPerKindMax { kept.append(finding) }
     }
 
-    /// A line for each that is kept, and one for each kind of which there are more.
+    /// One line for each kept finding, and one for each kind that has more.
     package var lines: [String] {
         kept.map(\.description)
             + Finding.Kind.allCases.compactMap { kind in

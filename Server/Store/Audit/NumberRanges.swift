@@ -1,17 +1,17 @@
-/// Which numbers have been seen, as ranges without gaps: the batches of a workspace in any order, in memory for few of them
-/// as long as they nearly come in order.
+/// The set of numbers that have been seen, as ranges without gaps. It holds the batches of a workspace in any order,
+/// and needs little memory as long as they come nearly in order.
 package struct NumberRanges: Hashable, Sendable {
-    /// Ranges that are kept: some 16 MB. An order with so many gaps is no order.
+    /// The maximum number of ranges that are kept: some 16 MB. An order with so many gaps is damaged.
     package static let rangesMax = 1_000_000
-    /// Rising, and never side by side.
+    /// Rising; no two of them are adjacent.
     package private(set) var ranges: [ClosedRange<Int64>] = []
 
     package init() {}
 
-    /// What became of an insertion.
+    /// The result of an insertion.
     package enum Insertion: Hashable, Sendable {
         case added
-        /// Some of its numbers were there already: nothing was added.
+        /// Some of its numbers were present already: nothing was added.
         case overlaps
         /// There are too many gaps: nothing was added.
         case full
@@ -36,13 +36,13 @@ package struct NumberRanges: Hashable, Sendable {
         return .added
     }
 
-    /// Whether a number was seen.
+    /// Returns whether a number was seen.
     package func contains(_ number: Int64) -> Bool {
         let index = firstIndex(endingAtOrAfter: number)
         return index < ranges.count && ranges[index].contains(number)
     }
 
-    /// The numbers after `number` and through `end` that were not seen.
+    /// Returns the numbers after `number` and through `end` that were not seen.
     package func gaps(after number: Int64, through end: Int64) -> [ClosedRange<Int64>] {
         var gaps: [ClosedRange<Int64>] = []
         var last = number

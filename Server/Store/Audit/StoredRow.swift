@@ -1,8 +1,8 @@
 package import TidemarkModel
 
-/// One row of a database as an audit takes it, wherever it is kept: in a file, on a server, or in an archive.
+/// One row of a database as an audit reads it, from a file, a server or an archive.
 ///
-/// Sources give tables in the order of these cases; the rows of a table come in any order.
+/// Sources return tables in the order of these cases; the rows of a table come in any order.
 package enum StoredRow: Sendable {
     case workspace(WorkspaceID, horizon: SequenceNumber)
     case batch(WorkspaceID, low: SequenceNumber, head: Head)
@@ -14,11 +14,11 @@ package enum StoredRow: Sendable {
     case part(WorkspaceID, BlobDigest, start: Int64, bytes: [UInt8])
     case blobScope(WorkspaceID, ScopeID, BlobDigest)
     case blobUsage(WorkspaceID, BlobUsage)
-    /// What the source itself found wrong: it cannot be said as a row.
+    /// An error that the source itself found and that no row can express.
     case finding(Finding)
 }
 
-/// The parts of a ledger's row that can be judged.
+/// The columns of a ledger row that can be checked.
 package struct StoredLedgerValue: Sendable {
     package var seq: SequenceNumber
     package var rule: String
@@ -33,15 +33,15 @@ package struct StoredLedgerValue: Sendable {
     }
 }
 
-/// What a source knows of a database as a whole.
+/// A database's state as a whole, as a source knows it.
 package struct StoredState: Hashable, Sendable {
-    /// Of its tables.
+    /// The generation of its tables.
     package var generation: Int
-    /// The oldest generation whose nodes it serves.
+    /// The oldest generation whose nodes the database serves.
     package var oldest: Int
     /// The number of the revision of the apps' schema in force; 0 for none.
     package var revision: Int64
-    /// Of SQLite or PostgreSQL.
+    /// The version of SQLite or PostgreSQL.
     package var version: String
 
     package init(generation: Int, oldest: Int, revision: Int64, version: String) {

@@ -1,12 +1,12 @@
 package import TidemarkModel
 
-/// How far the newest verified backup of a workspace goes.
+/// The position up to which the newest verified backup of a workspace reaches.
 package struct VerifiedBackup: Hashable, Sendable {
-    /// The end of the order that is in it.
+    /// The end of the order in the backup.
     package var head: Head
-    /// When the moment was that it shows.
+    /// The moment that the backup shows.
     package var taken: Milliseconds
-    /// When it was whole, and had been read once more.
+    /// The time at which the backup was complete and had been read once more.
     package var verified: Milliseconds
 
     package init(head: Head, taken: Milliseconds, verified: Milliseconds) {
@@ -16,12 +16,12 @@ package struct VerifiedBackup: Hashable, Sendable {
     }
 }
 
-/// Where `tidemark backup` writes down what it made, and a node reads it: for the age of the last backup, and for what is
-/// said to be safe. It says nothing of where the backup is kept, or whether it still is.
+/// The log in which `tidemark backup` records the backups it made. A node reads it for the age of the last backup and
+/// for the number that is called safe. It does not record where the backup is kept, or whether it still exists.
 package protocol BackupLog: Sendable {
-    /// `nil` when no verified backup has the workspace.
+    /// Returns the newest verified backup that contains the workspace; `nil` when there is none.
     func verifiedBackup(of workspace: WorkspaceID) async throws(StoreError) -> VerifiedBackup?
 
-    /// When the newest verified backup of the database was taken; `nil` when there is none.
+    /// Returns the time at which the newest verified backup of the database was taken; `nil` when there is none.
     func lastVerifiedBackup() async throws(StoreError) -> Milliseconds?
 }

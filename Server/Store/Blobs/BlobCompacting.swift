@@ -1,42 +1,46 @@
 package import TidemarkModel
 
-/// Takes blobs away that nothing names (COMPACTION.md, "Blobs"). A store of its own kind of work: what serves does not call it.
+/// Deletes blobs that nothing names (COMPACTION.md, "Blobs"). Separate from `BlobStore`: the serving path does not call
+/// it.
 ///
-/// Each call is one short step. What changes a blob does so only if the blob is still in the stage that it was found in, so
-/// that a put in between wins, and any number of nodes may do it at once. ``BlobCompaction`` makes the calls in the right order.
+/// Each call is one short step. A call changes a blob only if it is still in the stage in which it was found, so that a
+/// put in between wins. Any number of nodes may do it at once. ``BlobCompaction`` makes the calls in the right order.
 package protocol BlobCompacting: Sendable {
-    /// Blobs of a workspace whose stage is due, with the scopes that they were put in, of both together at most
-    /// ``DueBlob/pairsMax``. The scopes of a blob are all there, unless it is the only one and has as many as that.
+    /// Returns blobs of a workspace whose stage is due, with the scopes that they were put in; at most
+    /// ``DueBlob/pairsMax`` pairs of both. All scopes of a blob are included, unless it is the only blob and has that
+    /// many.
     func dueBlobs(of workspace: WorkspaceID, _ due: DueStages) async throws(StoreError) -> [DueBlob]
 
-    /// Moves blobs to a stage, those that are still in the stage that they were found in.
+    /// Moves those of the blobs to a stage that are still in the stage in which they were found.
     ///
-    /// - Returns: how many were.
+    /// - Returns: the number of moved ones.
     func move(
         _ blobs: [DueBlob], to stage: BlobStage, of workspace: WorkspaceID
     ) async throws(StoreError) -> Int
 
-    /// Takes blobs away with their bytes, out of all scopes, those that are still in the stage that they were found in.
+    /// Deletes those of the blobs, with their bytes and from all scopes, that are still in the stage in which they were
+    /// found.
     ///
-    /// - Parameter blobs: no more than ``BlobUsage/stepMax`` says.
-    /// - Returns: what went.
+    /// - Parameter blobs: no more than ``BlobUsage/stepMax`` allows.
+    /// - Returns: the deleted blobs and bytes.
     func take(_ blobs: [DueBlob], of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage
 
-    /// Has blobs that are unnamed or withdrawn count as needed, at most `limit`.
+    /// Marks blobs that are unnamed or withdrawn as needed, at most `limit`.
     ///
-    /// - Returns: how many; 0 when there are none left.
+    /// - Returns: the number of marked ones; 0 when none are left.
     func keepAll(of workspace: WorkspaceID, now: Milliseconds, limit: Int) async throws(StoreError) -> Int
 
-    /// A node of a version that knows no stages is connected: a put that it answers renews nothing.
+    /// Returns whether a node is connected whose version knows no stages: a put that it answers renews nothing.
     func isSharedWithOlder() async throws(StoreError) -> Bool
 
-    /// As ``Compacting/giveBack(pages:)``, for the file of the blobs.
+    /// Does for the file of the blobs what ``Compacting/giveBack(pages:)`` does for the records.
     func giveBackBlobs(pages: Int) async throws(StoreError) -> Int
 }
 
-/// A blob that has been in its stage for long.
+/// A blob whose stage has lasted long enough to end.
 package struct DueBlob: Hashable, Sendable {
-    /// Blobs with their scopes in one look. One that is in so many scopes is not looked for, and counts as named.
+    /// The maximum number of pairs of blob and scope in one look. A blob in that many scopes is not looked for and is
+    /// treated as named.
     package static let pairsMax = 2_000
 
     package var digest: BlobDigest
@@ -51,9 +55,11 @@ package struct DueBlob: Hashable, Sendable {
         self.scopes = scopes
     }
 
-    /// Gathers rows of one blob and one scope each, those of a blob beside each other; a scope is `nil` where there is none.
+    /// Gathers rows of one blob and one scope each. The rows of a blob are adjacent; the scope is `nil` for a blob
+    /// without scopes.
     ///
-    /// - Parameter rows: at most `pairsMax`; where there are as many the last blob may lack some of its scopes, and is left out.
+    /// - Parameter rows: at most `pairsMax`; if there are that many, the last blob may lack some of its scopes and is
+    ///   left out.
     package static func gathered(_ rows: [(blob: DueBlob, scope: ScopeID?)], pairsMax: Int = pairsMax) -> [DueBlob] {
         var blobs: [DueBlob] = []
         for (blob, scope) in rows {
@@ -65,11 +71,11 @@ package struct DueBlob: Hashable, Sendable {
     }
 }
 
-/// A stretch of a scope, looked through for names of blobs.
+/// One stretch of a scope that was searched for names of blobs.
 package struct BlobNamePage: Hashable, Sendable {
-    /// Those of the blobs asked for that are named.
+    /// The requested blobs that are named.
     package var found: Set<BlobDigest>
-    /// Where the next stretch begins; `nil` at the end of the scope.
+    /// The number after which the next stretch begins; `nil` at the end of the scope.
     package var next: SequenceNumber?
 
     package init(found: Set<BlobDigest>, next: SequenceNumber?) {

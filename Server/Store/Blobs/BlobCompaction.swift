@@ -1,11 +1,11 @@
 package import TidemarkModel
 
-/// Takes the blobs of a workspace away that nothing names, by steps (R-67; COMPACTION.md, "Blobs").
+/// Deletes the blobs of a workspace that nothing names, in steps (R-67; COMPACTION.md, "Blobs").
 ///
 ///     var compaction = BlobCompaction(of: workspace, spans, records: store, blobs: blobs)
 ///     repeat { all = all + (try await compaction.step(now: now())) } while !all.isDone
 ///
-/// What it knows between two steps is in memory alone: after a kill the next one begins again with the stages as they are stored.
+/// Its state between two steps is in memory alone: after a crash the next run begins again with the stored stages.
 package struct BlobCompaction: Sendable {
     private enum Work {
         case look
@@ -18,7 +18,7 @@ package struct BlobCompaction: Sendable {
     private let spans: BlobSpans
     private let records: any Compacting
     private let blobs: any BlobCompacting
-    /// Rows of one stretch of a scope, and blobs of one step that moves them.
+    /// The maximum number of rows in one stretch of a scope, and of blobs in one step that moves them.
     private let limit: Int
     private var work: [Work] = [.look]
 
@@ -33,16 +33,16 @@ package struct BlobCompaction: Sendable {
         self.limit = max(1, limit)
     }
 
-    /// One call of a store, or two. To be made until it says that it is done.
+    /// Makes one call of a store, or two. The caller repeats it until the step is done.
     ///
     /// - Parameters:
-    ///   - now: the time by which stages are old enough.
-    ///   - stamp: the time at which a stage begins; `nil` for the same. Never earlier, so that no stage is shorter.
+    ///   - now: the time at which stages are judged.
+    ///   - stamp: the beginning of new stages; `nil` for `now`. Never earlier than `now`, so that no stage is shorter.
     package mutating func step(
         now: Milliseconds, stamp: Milliseconds? = nil
     ) async throws(StoreError) -> BlobCompactionStep {
         var step = BlobCompactionStep(isDone: false)
-        // What fails begins again at the start.
+        // A step that fails makes the next one start over.
         let next = work.popLast() ?? .look
         let rest = work
         work = [.look]
@@ -83,7 +83,7 @@ package struct BlobCompaction: Sendable {
         return step
     }
 
-    /// What is to be done with what was found. Nothing, when a node that renews nothing has come meanwhile.
+    /// Returns the work that the verdict requires: none if a node that renews nothing has connected meanwhile.
     private func judged(
         _ verdict: (named: [DueBlob], unnamed: [DueBlob]), now: Milliseconds
     ) async throws(StoreError) -> [Work] {
@@ -104,23 +104,23 @@ package struct BlobCompaction: Sendable {
     }
 }
 
-/// What one step did.
+/// The result of one step.
 package struct BlobCompactionStep: Hashable, Sendable {
-    /// Found to be named nowhere.
+    /// The blobs found to be named nowhere.
     package var unnamed = 0
-    /// Not to be read any more.
+    /// The blobs that can no longer be read.
     package var withdrawn = 0
-    /// Gone.
+    /// The deleted blobs.
     package var taken = BlobUsage()
-    /// Nothing is due.
+    /// True when nothing is due.
     package var isDone: Bool
 
     package init(isDone: Bool) { self.isDone = isDone }
 
-    /// More than that something is still named.
+    /// True when a blob was moved towards deletion or deleted.
     package var didSomething: Bool { unnamed + withdrawn + taken.blobs > 0 }
 
-    /// Both together; done when the later is.
+    /// Returns the sum of both steps; done when the later one is.
     package static func + (earlier: BlobCompactionStep, later: BlobCompactionStep) -> BlobCompactionStep {
         var sum = BlobCompactionStep(isDone: later.isDone)
         sum.unnamed = earlier.unnamed + later.unnamed
@@ -132,7 +132,7 @@ package struct BlobCompactionStep: Hashable, Sendable {
 }
 
 extension [DueBlob] {
-    /// The first ones that one step may take away; one always.
+    /// Returns the first blobs that one step may delete; at least one.
     fileprivate func fitting(_ most: BlobUsage) -> ArraySlice<DueBlob> {
         var bytes: Int64 = 0
         let count = prefix(most.blobs).prefix { blob in

@@ -1,16 +1,17 @@
 package import TidemarkModel
 
-/// Finds names of blobs in stored JSON: any 64 lower-case hexadecimal digits in a row, wherever they stand, since apps keep
-/// digests in texts and lists and not only in fields that the schema calls blobs. Digits that are written as `\u0061` count too.
+/// Finds names of blobs in stored JSON: any 64 lower-case hexadecimal digits in a row, wherever they are. Apps keep
+/// digests in texts and lists too, not only in fields that the schema declares as blobs. Digits written as `\u0061` are
+/// found too.
 ///
-/// Digits in a longer row count at each place: what is too much is kept, and what is named never goes.
+/// In a longer row of digits each offset is tried: rather too much is kept than a named blob deleted.
 package struct BlobNameSearch {
     private let wanted: Set<BlobDigest>
     package private(set) var found: Set<BlobDigest> = []
 
     package init(for wanted: Set<BlobDigest>) { self.wanted = wanted }
 
-    /// Looks through one text.
+    /// Searches one text.
     package mutating func look(through bytes: [UInt8]) {
         var row: [UInt8] = []
         var index = 0
@@ -37,7 +38,7 @@ package struct BlobNameSearch {
 
     private static let digits = 64
 
-    /// The digit that begins at a place, and how many bytes it is written with.
+    /// Returns the digit at `index`, and the number of bytes that it is written with.
     private static func digit(in bytes: [UInt8], at index: Int) -> (UInt8, Int)? {
         if isDigit(bytes[index]) { return (bytes[index], 1) }
         guard bytes[index] == UInt8(ascii: "\\"), index + 6 <= bytes.count,

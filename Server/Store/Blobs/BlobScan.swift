@@ -1,11 +1,12 @@
 package import TidemarkModel
 
-/// Which of some blobs are named in the scopes that they were put in: asks for one stretch of a scope after the other.
+/// Determines which of some blobs are named in the scopes that they were put in, by one stretch of a scope after the
+/// other.
 ///
-/// A scope is read along its numbers. What changes meanwhile moves to the end, and is read there: a name that goes from one
-/// record to another is never missed.
+/// A scope is read in the order of its numbers. A record that changes meanwhile moves to the end and is read there: a
+/// name that moves from one record to another is never missed.
 package struct BlobScan: Sendable {
-    /// What to read next.
+    /// The stretch to read next.
     package struct Question: Hashable, Sendable {
         package var scope: ScopeID
         package var after: SequenceNumber
@@ -27,7 +28,7 @@ package struct BlobScan: Sendable {
         left = scopes.sorted { $0.key > $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// `nil` when all is known.
+    /// Returns the stretch to read next; `nil` when all is known.
     package mutating func question() -> Question? {
         while let (scope, wanted) = left.last {
             let open = wanted.subtracting(named)
@@ -37,7 +38,7 @@ package struct BlobScan: Sendable {
         return nil
     }
 
-    /// Takes what was found in the stretch asked for.
+    /// Accepts the names found in the requested stretch.
     package mutating func take(_ page: BlobNamePage) {
         named.formUnion(page.found)
         if let next = page.next { after = next } else { endScope() }
@@ -48,7 +49,7 @@ package struct BlobScan: Sendable {
         after = 0
     }
 
-    /// Those that something names, and those that nothing does; once there is nothing to ask for.
+    /// The blobs that are named and those that are not; valid once there is no question left.
     package var verdict: (named: [DueBlob], unnamed: [DueBlob]) {
         (blobs.filter { named.contains($0.digest) }, blobs.filter { !named.contains($0.digest) })
     }

@@ -1,20 +1,20 @@
 package import TidemarkModel
 
-/// How far a blob is on its way out of a store (COMPACTION.md, "Blobs"). Kept in one column, `sync_blob.created`, which
+/// A blob's stage on its way out of a store (COMPACTION.md, "Blobs"). Kept in one column, `sync_blob.created`, which
 /// versions before this one wrote once and never read.
 package enum BlobStage: Hashable, Sendable {
-    /// It was put, or found to be named, at that time.
+    /// The blob was put, or found to be named, at that time.
     case needed(since: Milliseconds)
-    /// At that time nothing named it; it is there all the same.
+    /// At that time nothing named the blob; it can still be read.
     case unnamed(since: Milliseconds)
-    /// Nobody can read it since then; a put brings it back.
+    /// The blob cannot be read since that time; a put brings it back.
     case withdrawn(since: Milliseconds)
 
-    /// Numbers up to here, and below it, stand for what is withdrawn.
+    /// Stored numbers at or below this one mean withdrawn.
     package static let withdrawnBound: Int64 = -(1 << 60)
     private static let timeMax: Int64 = 1 << 59
 
-    /// As it is stored: the time; for what is unnamed its negative; for what is withdrawn far below that.
+    /// Reads the stored number: a time for needed, its negative for unnamed, and numbers far below for withdrawn.
     package init(stored number: Int64) {
         if number <= Self.withdrawnBound {
             self = .withdrawn(since: Self.withdrawnBound - max(number, -Self.timeMax + Self.withdrawnBound))
@@ -25,7 +25,7 @@ package enum BlobStage: Hashable, Sendable {
         }
     }
 
-    /// The number that stands for it in the column.
+    /// The number that represents the stage in the column.
     package var stored: Int64 {
         switch self {
         case .needed(let time): Self.bounded(time)
@@ -34,12 +34,12 @@ package enum BlobStage: Hashable, Sendable {
         }
     }
 
-    /// Whoever may read its scope gets it.
+    /// True when everyone who may read the blob's scope gets the blob.
     package var isReadable: Bool {
         if case .withdrawn = self { false } else { true }
     }
 
-    /// What follows when nothing names it; `nil` for what is to be taken away.
+    /// Returns the next stage of an unnamed blob; `nil` for one to be deleted.
     package func next(at now: Milliseconds) -> BlobStage? {
         switch self {
         case .needed: .unnamed(since: now)
@@ -51,11 +51,11 @@ package enum BlobStage: Hashable, Sendable {
     private static func bounded(_ time: Milliseconds) -> Int64 { min(max(time, 1), timeMax) }
 }
 
-/// How long a blob stays in each stage, at least. Milliseconds.
+/// The minimum number of milliseconds that a blob stays in each stage.
 package struct BlobSpans: Hashable, Sendable {
-    /// Before somebody looks whether a blob is named, and before one that nothing names is withdrawn.
+    /// The time before a blob is checked for being named, and before an unnamed one is withdrawn.
     package var kept: Int64
-    /// Before what is withdrawn is taken away.
+    /// The time before a withdrawn blob is deleted.
     package var withdrawn: Int64
 
     package init(kept: Int64, withdrawn: Int64) {
@@ -63,7 +63,8 @@ package struct BlobSpans: Hashable, Sendable {
         self.withdrawn = withdrawn
     }
 
-    /// What lasts longer than it has to, as bounds on the stored numbers; each is outside its range.
+    /// Returns the stages that have lasted long enough, as bounds on the stored numbers; each bound is outside its
+    /// range.
     package func due(at now: Milliseconds) -> DueStages {
         let (kept, withdrawn) = (Self.time(now, before: kept), Self.time(now, before: withdrawn))
         return DueStages(
@@ -77,7 +78,7 @@ package struct BlobSpans: Hashable, Sendable {
     }
 }
 
-/// Which stored numbers are due: those above 0 and below the first bound, those below 0 and above the second, and those
+/// The ranges of stored numbers that are due: above 0 and below the first bound; below 0 and above the second; and
 /// below ``BlobStage/withdrawnBound`` and above the third.
 package struct DueStages: Hashable, Sendable {
     package var neededBelow: Int64
@@ -90,7 +91,7 @@ package struct DueStages: Hashable, Sendable {
         self.withdrawnAbove = withdrawnAbove
     }
 
-    /// Whether a stored number is due.
+    /// Returns whether a stored number is due.
     package func contains(_ stored: Int64) -> Bool {
         if stored < BlobStage.withdrawnBound { return stored > withdrawnAbove }
         return stored > 0 ? stored < neededBelow : stored < 0 && stored > unnamedAbove

@@ -45,7 +45,7 @@ package struct BlobTables: Sendable {
         return .kept
     }
 
-    /// The blob, if it was put in this scope.
+    /// Returns the blob, if it was put in this scope and is readable.
     package func blob(_ digest: BlobDigest, in scope: ScopeID, of workspace: WorkspaceID) -> Blob? {
         guard let holding = workspaces[workspace], holding.scopes[scope]?.contains(digest) == true,
             holding.stages[digest]?.isReadable == true
@@ -81,7 +81,7 @@ package struct BlobTables: Sendable {
         return step
     }
 
-    /// See `BlobErasing.eraseBlobs(by:in:)`; all at once.
+    /// See `BlobErasing.eraseBlobs(by:in:)`; erases all blobs in one step.
     package mutating func eraseBlobs(by user: UserID, in workspace: WorkspaceID) -> BlobUsage {
         guard var holding = workspaces.removeValue(forKey: workspace) else { return BlobUsage() }
         defer { workspaces[workspace] = holding }
@@ -98,7 +98,7 @@ package struct BlobTables: Sendable {
         return step
     }
 
-    /// All at once.
+    /// See `BlobErasing.eraseBlobs(of:)`; erases all blobs in one step.
     package mutating func eraseBlobs(of workspace: WorkspaceID) -> BlobUsage {
         defer { workspaces[workspace] = nil }
         return usage(of: workspace)
@@ -149,7 +149,7 @@ package struct BlobTables: Sendable {
 }
 
 extension StoreLimits {
-    /// Whether a blob fits beside what the workspace holds.
+    /// Returns whether a blob fits beside the bytes that the workspace holds.
     package func hasRoom(for blob: Blob, beside bytes: Int64) -> Bool {
         Int64(blob.bytes.count) <= blobBytesPerWorkspaceMax - bytes
     }

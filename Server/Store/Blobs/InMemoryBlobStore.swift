@@ -1,12 +1,12 @@
 import TidemarkLock
 package import TidemarkModel
 
-/// The contract in memory, for tests and for trying things out: nothing outlives the process.
+/// The contract in memory, for tests and trials: nothing outlives the process.
 package final class InMemoryBlobStore: BlobStore {
     let tables: Lock<BlobTables>
     private let records: InMemoryStore?
 
-    /// - Parameter records: the store whose erased scopes get no blobs; `nil` where none is ever erased.
+    /// - Parameter records: the store whose erased scopes accept no blobs; `nil` where none is ever erased.
     package init(_ tables: BlobTables = BlobTables(), beside records: InMemoryStore? = nil) {
         self.tables = Lock(tables)
         self.records = records
@@ -64,7 +64,7 @@ extension InMemoryBlobStore: BlobCompacting {
         tables.withLock { $0.take(blobs, of: workspace) }
     }
 
-    /// No version before this one had the memory of this process.
+    /// Returns 0: no earlier version shares this process's memory.
     package func keepAll(of workspace: WorkspaceID, now: Milliseconds, limit: Int) async throws(StoreError) -> Int { 0 }
 
     package func isSharedWithOlder() async throws(StoreError) -> Bool { false }

@@ -1,13 +1,12 @@
 package import TidemarkModel
 
 extension Eraser {
-    /// What names a user, besides the fields of records, which are the app's.
+    /// The fields that name users beside the store's own columns; all other fields of records are the app's.
     package struct UserPlan: Sendable {
-        /// The collections whose records open scopes, with the fields that list members, by the names that they are stored
-        /// under.
+        /// The collections whose records open scopes, with the fields that list members, by stored names.
         package var memberFields: [String: [String]]
 
-        /// - Parameter schema: as apps know it.
+        /// - Parameter schema: with the names that apps use.
         package init(schema: Schema) {
             let openers = schema.stored.collections.filter { $0.scope == .ownRecord }
             memberFields = Dictionary(
@@ -15,10 +14,10 @@ extension Eraser {
         }
     }
 
-    /// Erases a user of a workspace: clients, memberships, and the name wherever the store has put it. What the user wrote
-    /// stays, under a name by chance, but for scopes that nobody else is a member of.
+    /// Erases a user of a workspace: clients, memberships, and the name wherever the store has put it. The user's
+    /// writes stay under a random name, except in scopes without other members.
     ///
-    /// - Returns: everything that was done; `nil` when there is no such workspace.
+    /// - Returns: everything that was done; `nil` when the workspace does not exist.
     @discardableResult
     package func erase(
         _ user: UserID, in workspace: WorkspaceID, _ plan: UserPlan, tell: (Progress) -> Void = { _ in }
@@ -57,14 +56,15 @@ extension Eraser {
         try await endTraces(of: user, as: alias, in: workspace)
         try await scrub(&progress, tell)
         try await patiently { () async throws(StoreError) in try await erasing.endErasure(of: user, in: workspace) }
-        // The mark named the user.
+        // The erasure's mark named the user.
         try await scrub(&progress, tell)
         progress.phase = .done
         tell(progress)
         return progress
     }
 
-    /// The batches of the erasure itself named the user. Nodes hear of them by the next one at the latest.
+    /// Erases the traces once more: the batches of the erasure itself named the user. Nodes are notified of them by the
+    /// next batch at the latest.
     private func endTraces(of user: UserID, as alias: UserID, in workspace: WorkspaceID) async throws {
         var isDone = false
         while !isDone {
@@ -74,7 +74,7 @@ extension Eraser {
         }
     }
 
-    /// Whatever their devices may still hold: who is erased sends nothing any more.
+    /// Removes the user's clients: their devices can send nothing any more, whatever they still hold.
     private func removeClients(
         of user: UserID, in workspace: WorkspaceID, _ progress: inout Progress, _ tell: (Progress) -> Void
     ) async throws {
@@ -116,7 +116,7 @@ extension Eraser {
                 let left = try await commit(reads, in: workspace) { state in
                     let opening = state.records.values.filter { $0.scope == scope && !$0.isDeleted }
                         .sorted { $0.key < $1.key }
-                    // Where no list names the user, nothing says that nobody else is there.
+                    // If no list names the user, nothing proves that the scope has no other members.
                     let listed = opening.flatMap { $0.members(plan.memberFields[$0.key.collection] ?? []) }
                     isAlone = !listed.isEmpty && listed.allSatisfy { $0 == .string(user.text) }
                     guard !isAlone else { return nil }
@@ -162,12 +162,12 @@ extension Eraser {
         _ user: UserID, to alias: UserID, in workspace: WorkspaceID, _ progress: inout Progress,
         _ tell: (Progress) -> Void
     ) async throws {
-        var place: ErasurePlace?
+        var position: ErasurePlace?
         repeat {
-            let page = try await patiently { [place] () async throws(StoreError) in
-                try await erasing.records(by: user, in: workspace, after: place, limit: Self.renamedAtOnce)
+            let page = try await patiently { [position] () async throws(StoreError) in
+                try await erasing.records(by: user, in: workspace, after: position, limit: Self.renamedAtOnce)
             }
-            place = page.next
+            position = page.next
             if !page.records.isEmpty {
                 var reads = ReadSet()
                 reads.records = page.records.map(\.key)
@@ -176,7 +176,7 @@ extension Eraser {
                     var seq = state.head.seq
                     for var record in state.records.values.sorted(by: { $0.key < $1.key }) where record.author == user {
                         seq += 1
-                        // What a user wrote and deleted is nobody's to bring back.
+                        // A restore of what the erased user deleted is not possible.
                         (record.seq, record.author, record.buried) = (seq, alias, [])
                         again.records.append(record)
                     }
@@ -188,14 +188,14 @@ extension Eraser {
                 tell(progress)
             }
             try await surroundings.pause(false)
-        } while place != nil
+        } while position != nil
     }
 
     private static var renamedAtOnce: Int { 50 }
 }
 
 extension StoredRecord {
-    /// The elements of its lists of members; none of a body that does not read.
+    /// Returns the elements of the record's lists of members; none for a body that cannot be parsed.
     fileprivate func members(_ fields: [String]) -> [FieldValue] {
         guard let all = try? JSONReader.read(body, { try $0.fields() }) else { return [] }
         return fields.flatMap { name -> [FieldValue] in
@@ -203,7 +203,8 @@ extension StoredRecord {
         }
     }
 
-    /// `nil` when none of the lists names the user, or the body does not read.
+    /// Returns the body without the user in its lists; `nil` when none of the lists names the user, or the body cannot
+    /// be parsed.
     fileprivate func body(without user: UserID, in fields: [String]) -> [UInt8]? {
         guard var all = try? JSONReader.read(body, { try $0.fields() }) else { return nil }
         var hasChanged = false

@@ -1,32 +1,32 @@
 package import TidemarkModel
 
-/// Erases a scope of a database that nodes may be serving, step by step; why in this order says ERASURE.md.
+/// Erases a scope of a database that nodes may be serving, step by step. ERASURE.md explains the order of the steps.
 ///
-/// Cut short anywhere, it does the rest when it is called again; called again after that, it finds nothing and does no harm.
+/// If it is interrupted, the next call does the rest; a further call finds nothing and is harmless.
 package struct Eraser: Sendable {
-    /// How much at once, and how patiently.
+    /// The sizes of the steps and the number of attempts.
     package struct Limits: Hashable, Sendable {
-        /// Records, and batches, in one step.
+        /// The maximum number of records, and of batches, in one step.
         package var stepRows = 500
-        /// Memberships that end in one batch.
+        /// The maximum number of memberships that end in one batch.
         package var endsPerBatch = 500
-        /// Memberships that are looked at in one step.
+        /// The maximum number of memberships that one step examines.
         package var membersPerStep = 5_000
-        /// Tries of a step that the store did not take because it was busy.
+        /// The maximum number of attempts for a step that fails because the store is busy.
         package var triesMax = 20
 
         package init() {}
     }
 
-    /// What comes from outside.
+    /// The inputs and callbacks that the caller provides.
     package struct Surroundings: Sendable {
         /// Milliseconds since 1970.
         package var now: @Sendable () -> Milliseconds
-        /// Random; never 0.
+        /// A random number, never 0.
         package var nonce: @Sendable () -> UInt64
-        /// Between two steps, in which everybody else has the store; longer before a step is tried again.
+        /// Called between two steps, to leave the store to others, and for longer before a step is retried.
         package var pause: @Sendable (_ isAfterFailure: Bool) async throws -> Void
-        /// Other nodes may be told that the order has grown.
+        /// Called after each commit, so that other nodes can be notified of the batch.
         package var committed: @Sendable (CommittedBatch) async -> Void
 
         package init(
@@ -41,20 +41,20 @@ package struct Eraser: Sendable {
         }
     }
 
-    /// What it has done so far.
+    /// The totals so far.
     package struct Progress: Hashable, Sendable {
         package var ends = 0
         package var step = ErasureStep(isDone: false)
         package var blobs = BlobUsage()
         package var phase = Phase.members
-        /// Clients that were removed, and records that name another author, of a user.
+        /// The removed clients of a user, and the records that got another author.
         package var clients = 0
         package var renamed = 0
 
         package init() {}
     }
 
-    /// What it is at.
+    /// The part of the work that is under way.
     package enum Phase: String, Hashable, Sendable {
         case members, records, blobs, readers, files, done
     }
@@ -66,8 +66,8 @@ package struct Eraser: Sendable {
     let surroundings: Surroundings
 
     /// - Parameters:
-    ///   - erasing: the same store.
-    ///   - blobs: `nil` where there are none.
+    /// - erasing: the same store.
+    ///   - blobs: `nil` without a blob store.
     package init(
         store: any Store, erasing: any Erasing, blobs: (any BlobErasing)?, limits: Limits = Limits(),
         surroundings: Surroundings
@@ -82,10 +82,10 @@ package struct Eraser: Sendable {
     /// Erases a scope.
     ///
     /// - Parameters:
-    ///   - openers: the collections whose records open scopes, by the names that they are stored under.
+    ///   - openers: the stored names of the collections whose records open scopes.
     ///   - tell: called after each step with everything so far.
     /// - Returns: everything that was done; `nil` when nothing was ever written in the workspace.
-    /// - Throws: `StoreError` of a step that was tried often enough, or what `pause` throws: what was done is done.
+    /// - Throws: the `StoreError` of a step that failed too often, or an error of `pause`. Completed steps stay.
     @discardableResult
     package func erase(
         _ scope: ScopeID, in workspace: WorkspaceID, openers: Set<String>, tell: (Progress) -> Void = { _ in }
@@ -97,7 +97,7 @@ package struct Eraser: Sendable {
         guard begun != nil else { return nil }
         var progress = Progress()
         try await empty(scope, in: workspace, openers: openers, &progress, tell)
-        // What nodes remember of the order is now the only thing left.
+        // Only what nodes remember of the order is left.
         try await commit(ReadSet(), in: workspace) { state in batch(after: state.head) }
         try await scrub(&progress, tell)
         try await patiently { () async throws(StoreError) in
@@ -108,7 +108,7 @@ package struct Eraser: Sendable {
         return progress
     }
 
-    /// Takes away everything of a marked scope.
+    /// Removes everything of a marked scope.
     func empty(
         _ scope: ScopeID, in workspace: WorkspaceID, openers: Set<String>, _ progress: inout Progress,
         _ tell: (Progress) -> Void
@@ -138,10 +138,10 @@ package struct Eraser: Sendable {
         }
     }
 
-    /// Takes the bytes out of the files.
+    /// Removes the deleted bytes from the files.
     ///
-    /// The files are written anew once. Beside a reader of them each time would add a whole copy to the log, so the reader's
-    /// end is waited for before, and afterwards with nothing but the log to empty.
+    /// The files are rewritten once. While a reader uses them, each attempt would add a whole copy to the log. So this
+    /// waits for the readers' end first; afterwards only the log is left to empty.
     func scrub(_ progress: inout Progress, _ tell: (Progress) -> Void) async throws {
         try await emptyLog(&progress, tell)
         progress.phase = .files
@@ -165,8 +165,8 @@ package struct Eraser: Sendable {
 
     /// Erases a workspace.
     ///
-    /// - Parameter tell: called after each step with the rows that went so far.
-    /// - Returns: how many rows and blobs went; `nil` when there is no such workspace.
+    /// - Parameter tell: called after each step with the rows deleted so far.
+    /// - Returns: the number of deleted rows and the deleted blobs; `nil` when the workspace does not exist.
     @discardableResult
     package func erase(
         _ workspace: WorkspaceID, tell: (_ rows: Int, _ blobs: BlobUsage) -> Void = { _, _ in }
@@ -175,13 +175,13 @@ package struct Eraser: Sendable {
             try await erasing.beginErasure(of: workspace, now: surroundings.now())
         }
         guard isMarked else { return nil }
-        var (rows, usage, place) = (0, BlobUsage(), ErasurePlace?.none)
+        var (rows, usage, position) = (0, BlobUsage(), ErasurePlace?.none)
         var isDone = false
         while !isDone {
-            let step = try await patiently { [place] () async throws(StoreError) in
-                try await erasing.erase(workspace, from: place, limit: limits.stepRows)
+            let step = try await patiently { [position] () async throws(StoreError) in
+                try await erasing.erase(workspace, from: position, limit: limits.stepRows)
             }
-            (rows, place, isDone) = (rows + step.rows, step.next, step.isDone)
+            (rows, position, isDone) = (rows + step.rows, step.next, step.isDone)
             tell(rows, usage)
             try await surroundings.pause(false)
         }
@@ -200,13 +200,13 @@ package struct Eraser: Sendable {
         return (rows, usage)
     }
 
-    /// The records that may have opened a scope.
+    /// Returns the keys of the records that may have opened a scope.
     package static func graves(of scope: ScopeID, openers: Set<String>) -> Set<RecordKey> {
         guard let id = LocalID(scope.text) else { return [] }
         return Set(openers.map { RecordKey(collection: $0, id: id) })
     }
 
-    /// Ends all memberships, some in a batch, and turns the record that opened the scope into a tombstone of nobody's.
+    /// Ends all memberships in batches, and turns the record that opened the scope into a tombstone without an author.
     private func endMemberships(
         of scope: ScopeID, _ graves: Set<RecordKey>, in workspace: WorkspaceID, _ progress: inout Progress,
         _ tell: (Progress) -> Void
@@ -214,12 +214,12 @@ package struct Eraser: Sendable {
         var reads = ReadSet()
         reads.records = graves.sorted()
         var isBuried = graves.isEmpty
-        var place: Seat?
+        var position: Seat?
         repeat {
-            let page = try await patiently { [place] () async throws(StoreError) in
-                try await erasing.members(of: scope, in: workspace, after: place, limit: limits.membersPerStep)
+            let page = try await patiently { [position] () async throws(StoreError) in
+                try await erasing.members(of: scope, in: workspace, after: position, limit: limits.membersPerStep)
             }
-            place = page.next
+            position = page.next
             var rest = page.users[...]
             while !rest.isEmpty || !isBuried {
                 let some = Array(rest.prefix(limits.endsPerBatch))
@@ -233,7 +233,7 @@ package struct Eraser: Sendable {
                 tell(progress)
                 try await surroundings.pause(false)
             }
-        } while place != nil
+        } while position != nil
     }
 
     func batch(
@@ -255,7 +255,7 @@ package struct Eraser: Sendable {
         return batch
     }
 
-    /// Tries a step again that the store did not take because it was busy, or not there for a moment.
+    /// Retries a step that failed because the store was busy or briefly unreachable.
     @discardableResult
     func patiently<Value>(
         _ step: () async throws(StoreError) -> Value
@@ -274,7 +274,7 @@ package struct Eraser: Sendable {
 }
 
 extension StoreError {
-    /// Whether the same step may succeed soon. A disk that is full or broken needs somebody to look at it first.
+    /// True when the same step may succeed soon. A full or broken disk needs an operator first.
     fileprivate var isPassing: Bool {
         guard fault != .full, fault != .broken else { return false }
         return kind == .unavailable && self != .erasedWorkspace || kind == .timeout
@@ -282,9 +282,10 @@ extension StoreError {
 }
 
 extension CommittedBatch {
-    /// A batch that ends memberships and has nodes forget what they remember of earlier ones.
+    /// Returns a batch that ends memberships and makes nodes forget what they remember of earlier ones.
     ///
-    /// - Parameter found: what is stored of the records that may have opened the scope: tombstones of nobody's from then on.
+    /// - Parameter found: the stored records that may have opened the scope; the batch makes them tombstones without an
+    ///   author.
     package static func ending(
         _ users: [UserID], of scope: ScopeID, burying found: some Sequence<StoredRecord>, after base: Head,
         nonce: UInt64,
@@ -308,10 +309,10 @@ extension CommittedBatch {
 }
 
 extension Store {
-    /// Commits what `draw` makes of what is stored, beside the workspace's lanes on any node: drawn again where one of them
-    /// has committed in between.
+    /// Commits the batch that `draw` makes of the stored state, beside the workspace's lanes on any node. If another
+    /// commit came in between, it reads and draws again.
     ///
-    /// - Returns: the batch; `nil` when `draw` gave none.
+    /// - Returns: the batch; `nil` when `draw` returned none.
     package func commit(
         drawnFrom reads: ReadSet, in workspace: WorkspaceID, _ draw: (OrderState) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch? {
@@ -330,6 +331,6 @@ extension Store {
             }
             if case .written = try await commit(planned, in: workspace) { return batch }
         }
-        throw StoreError(.unavailable, "the workspace was written all the time")
+        throw StoreError(.unavailable, "other commits to the workspace always came first; try again")
     }
 }

@@ -1,129 +1,131 @@
 package import TidemarkModel
 
-/// Takes what a scope holds out of a store for good (R-66, ERASURE.md). A store of its own kind of work: what serves does not call it.
+/// Removes what a scope holds from a store for good (R-66, ERASURE.md). Separate from `Store`: the serving path does
+/// not call it.
 ///
-/// Each call is one short step, or a few; it may be made again at any time and be cut short anywhere. ``Eraser`` makes them in
-/// the right order.
+/// Each call is one short step, or a few. It may be repeated at any time and interrupted anywhere. ``Eraser`` makes the
+/// calls in the right order.
 package protocol Erasing: Sendable {
-    /// What there is of a scope, counted; changes nothing.
+    /// Counts what a scope holds; changes nothing.
     func erasureCounts(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> ErasureCounts
 
-    /// Marks a scope. Once this has returned no living record can be written in it: such a batch fails with kind `data`, and
-    /// nothing of one that was on its way comes after.
+    /// Marks a scope. Once this returns, no living record can be written in it: such a batch fails with kind `data`,
+    /// and none that was under way is written afterwards.
     ///
-    /// - Returns: the end of the order as of the mark: what batches hold of the scope is not behind it. `nil`, and no mark,
-    ///   when nothing was ever written in the workspace.
+    /// - Returns: the end of the order at the mark: batches hold content of the scope at most up to there. `nil`,
+    ///   without a mark, when nothing was ever written in the workspace.
     func beginErasure(
         of scope: ScopeID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> SequenceNumber?
 
-    /// Some members of a scope, in the order of their names. Many steps may find none.
+    /// Returns some members of a scope, in the order of their names. Many steps may find none.
     ///
     /// - Parameters:
-    ///   - place: where the step before ended; `nil` at first.
-    ///   - limit: memberships of the workspace that are looked at.
+    ///   - position: the last position of the step before; `nil` at first.
+    ///   - limit: the maximum number of the workspace's memberships to examine.
     func members(
-        of scope: ScopeID, in workspace: WorkspaceID, after place: Seat?, limit: Int
+        of scope: ScopeID, in workspace: WorkspaceID, after position: Seat?, limit: Int
     ) async throws(StoreError) -> MemberPage
 
-    /// One step: takes away at most `limit` records of a marked scope with what is kept of them, and empties the bodies of
-    /// batches up to the mark. To be called until it says that it is done.
+    /// Takes one step: deletes at most `limit` records of a marked scope with their history, and empties the bodies of
+    /// batches up to the mark. The caller repeats it until the step is done.
     ///
-    /// - Parameter graves: tombstones that stay, since they say that the scope's id is taken.
+    /// - Parameter graves: tombstones that stay, since they reserve the scope's id.
     func erase(
         _ scope: ScopeID, in workspace: WorkspaceID, keeping graves: Set<RecordKey>, limit: Int
     ) async throws(StoreError) -> ErasureStep
 
-    /// Notes that all of it is gone. The mark stays.
+    /// Records that everything is deleted. The mark stays.
     func endErasure(of scope: ScopeID, in workspace: WorkspaceID, now: Milliseconds) async throws(StoreError)
 
-    /// Scopes whose erasure was begun and not ended, in their order.
+    /// Returns the scopes whose erasure was begun and not ended, in their order.
     func openErasures(in workspace: WorkspaceID) async throws(StoreError) -> [ScopeID]
 
-    /// Marks a workspace. Once this has returned, nobody reads or writes it any more: calls of `Store` for it fail as
-    /// ``StoreError/erasedWorkspace``, and nothing of one that was on its way comes after. The mark stays for good.
+    /// Marks a workspace. Once this returns, it can no longer be read or written. Calls of `Store` for it fail with
+    /// ``StoreError/erasedWorkspace``, and nothing that was under way is written afterwards. The mark stays for good.
     ///
-    /// - Returns: false when there is no such workspace, and never was a mark.
+    /// - Returns: false when the workspace does not exist and was never marked.
     func beginErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> Bool
 
-    /// One step: takes away at most `limit` rows of each kind of a marked workspace.
+    /// Takes one step: deletes at most `limit` rows of each kind of a marked workspace.
     ///
-    /// - Parameter place: where the step before ended; `nil` at first, or to begin again.
+    /// - Parameter position: the last position of the step before; `nil` at first, or to begin again.
     func erase(
-        _ workspace: WorkspaceID, from place: ErasurePlace?, limit: Int
+        _ workspace: WorkspaceID, from position: ErasurePlace?, limit: Int
     ) async throws(StoreError) -> WorkspaceErasureStep
 
-    /// Notes that all of it is gone.
+    /// Records that everything is deleted.
     func endErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError)
 
-    /// Marks a user: until the end no client can be registered for them.
+    /// Marks a user: until the erasure ends, no client can be registered for them.
     ///
-    /// - Parameter alias: what shall stand where the user is named.
-    /// - Returns: what stands there: of an erasure that was begun before, its own. `nil` when there is no such workspace.
+    /// - Parameter alias: the name that replaces the user's.
+    /// - Returns: the alias in force, which is the earlier one if an erasure was begun before. `nil` when the workspace
+    ///   does not exist.
     func beginErasure(
         of user: UserID, as alias: UserID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> UserID?
 
-    /// Some records, living and dead, whose author a user is. Many steps may find none.
+    /// Returns some records, living and dead, whose author is the user. Many steps may find none.
     ///
     /// - Parameters:
-    ///   - place: where the step before ended; `nil` at first.
-    ///   - limit: records that are given.
+    ///   - position: the last position of the step before; `nil` at first.
+    ///   - limit: the maximum number of records to return.
     func records(
-        by user: UserID, in workspace: WorkspaceID, after place: ErasurePlace?, limit: Int
+        by user: UserID, in workspace: WorkspaceID, after position: ErasurePlace?, limit: Int
     ) async throws(StoreError) -> AuthoredPage
 
-    /// One step: has the ledger name the alias where it names the user, in at most `limit` entries, and empties the bodies of all
-    /// batches. To be called until it says that it is done.
+    /// Takes one step: replaces the user by the alias in at most `limit` ledger entries, and empties the bodies of all
+    /// batches. The caller repeats it until the step is done.
     func eraseTraces(
         of user: UserID, as alias: UserID, in workspace: WorkspaceID, limit: Int
     ) async throws(StoreError) -> ErasureStep
 
-    /// Takes the mark away: nothing is left that names the user.
+    /// Removes the mark: nothing is left that names the user.
     func endErasure(of user: UserID, in workspace: WorkspaceID) async throws(StoreError)
 
-    /// Takes the bytes of what was deleted out of the store's files, as far as the store has files of its own. May take as long
-    /// as writing all of them anew. What it wrote may still be in a log: see ``emptyLog()``.
+    /// Removes the bytes of deleted data from the store's files, if the store has files of its own. It may take as long
+    /// as rewriting all of them. The bytes that it wrote may still be in a log: see ``emptyLog()``.
     func scrub() async throws(StoreError)
 
-    /// Takes everything out of the log of the store's files. Cheap to call again.
+    /// Empties the log of the store's files. Cheap to repeat.
     ///
-    /// - Throws: kind `unavailable` while somebody reads what only the log has.
+    /// - Throws: kind `unavailable` while a reader needs what only the log has.
     func emptyLog() async throws(StoreError)
 }
 
-/// The same for bytes of blobs.
+/// The same as ``Erasing`` for the bytes of blobs.
 package protocol BlobErasing: Sendable {
-    /// Blobs that were put in a scope, and bytes of those that no other scope has.
+    /// Returns the number of blobs that were put in a scope, and the bytes of those that no other scope has.
     func erasureUsage(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage
 
-    /// One step: takes some blobs out of a scope, and away where no other scope has them: at most 20, and after the first no
-    /// more than 16 MiB.
+    /// Takes one step: removes some blobs from a scope, and deletes those that no other scope has. At most 20 blobs,
+    /// and after the first no more than 16 MiB.
     ///
-    /// - Returns: what was taken out of the scope; no blobs when nothing is left.
+    /// - Returns: the blobs removed from the scope; none when nothing is left.
     func eraseBlobs(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage
 
-    /// One step of the same for what a user put first, in any scope.
+    /// Takes one such step for the blobs that a user put first, in any scope.
     func eraseBlobs(by user: UserID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage
 
-    /// One step of the same for a whole workspace; in the end it takes away what counts its blobs, too.
+    /// Takes one such step for a whole workspace; the last one also deletes its count of blobs.
     func eraseBlobs(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage
 
-    /// As ``Erasing/scrub()``.
+    /// Does for the files of the blobs what ``Erasing/scrub()`` does for the records.
     func scrubBlobs() async throws(StoreError)
 }
 
 extension BlobUsage {
-    /// Of one step that takes blobs away.
+    /// The maximum that one step deletes.
     package static let stepMax = BlobUsage(blobs: 20, bytes: 16 << 20)
 }
 
-/// What there is of a scope.
+/// The counts of what a scope holds.
 package struct ErasureCounts: Hashable, Sendable {
     /// Living records.
     package var records = 0
     package var tombstones = 0
-    /// Of the living records' bodies.
+    /// The bytes of the living records' bodies.
     package var bytes: Int64 = 0
     package var ledgerEntries = 0
     /// Batches of the workspace whose bodies are kept for other nodes.
@@ -135,7 +137,7 @@ package struct ErasureCounts: Hashable, Sendable {
 /// Some members of a scope.
 package struct MemberPage: Hashable, Sendable {
     package var users: [UserID]
-    /// Where the next step begins; `nil` when there is none.
+    /// The position after which the next step begins; `nil` when all members were examined.
     package var next: Seat?
 
     package init(users: [UserID], next: Seat?) {
@@ -144,7 +146,7 @@ package struct MemberPage: Hashable, Sendable {
     }
 }
 
-/// Where a step ended that looks through records of all workspaces; opaque.
+/// The last position of a step that goes through records of all workspaces; opaque.
 package struct ErasurePlace: Hashable, Sendable {
     package var isPastRecords: Bool
     package var key: RecordKey
@@ -157,10 +159,10 @@ package struct ErasurePlace: Hashable, Sendable {
     }
 }
 
-/// Some records of a user's.
+/// Some records of a user.
 package struct AuthoredPage: Sendable {
     package var records: [StoredRecord]
-    /// Where the next step begins; `nil` when there is none.
+    /// The position after which the next step begins; `nil` when there are no more.
     package var next: ErasurePlace?
 
     package init(records: [StoredRecord], next: ErasurePlace?) {
@@ -169,12 +171,12 @@ package struct AuthoredPage: Sendable {
     }
 }
 
-/// What one step of erasing a workspace took away.
+/// The result of one step of erasing a workspace.
 package struct WorkspaceErasureStep: Hashable, Sendable {
-    /// Of all tables.
+    /// Deleted rows of all tables.
     package var rows: Int
     package var next: ErasurePlace?
-    /// Nothing is left.
+    /// True when nothing is left.
     package var isDone: Bool
 
     package init(rows: Int, next: ErasurePlace? = nil, isDone: Bool) {
@@ -184,14 +186,14 @@ package struct WorkspaceErasureStep: Hashable, Sendable {
     }
 }
 
-/// What one step took away.
+/// The result of one step of erasing a scope or a user's traces.
 package struct ErasureStep: Hashable, Sendable {
-    /// Living ones and tombstones.
+    /// Deleted records, living ones and tombstones.
     package var records: Int
     package var ledgerEntries: Int
     /// Batches that lost their bodies.
     package var bodies: Int
-    /// Nothing is left but the tombstones that stay.
+    /// True when nothing is left but the tombstones that stay.
     package var isDone: Bool
 
     package init(records: Int = 0, ledgerEntries: Int = 0, bodies: Int = 0, isDone: Bool = true) {
@@ -201,7 +203,7 @@ package struct ErasureStep: Hashable, Sendable {
         self.isDone = isDone
     }
 
-    /// Both together; done when the later is.
+    /// Returns the sum of both steps; done when the later one is.
     package static func + (earlier: ErasureStep, later: ErasureStep) -> ErasureStep {
         ErasureStep(
             records: earlier.records + later.records, ledgerEntries: earlier.ledgerEntries + later.ledgerEntries,
@@ -210,15 +212,15 @@ package struct ErasureStep: Hashable, Sendable {
 }
 
 extension UserID {
-    /// Stands for the author of what is left of something erased.
+    /// The author of what remains of something erased.
     package static let erased = UserID("erased")
 }
 
 extension StoreError {
-    /// The whole workspace is erased: who holds something of it has to delete that.
+    /// The whole workspace is erased: clients and nodes that hold data of it must delete it.
     package static let erasedWorkspace = StoreError(.unavailable, "the workspace is erased")
 
-    /// A living record was to be written in a scope that is erased.
+    /// A batch would have written a living record in an erased scope.
     package static let erasedScope = StoreError(
-        .data, "the scope of a record is erased: nothing can be written in it any more")
+        .data, "the scope of a record is erased: it accepts no more writes")
 }

@@ -1,4 +1,4 @@
-/// One state of a store's tables, and how they come to it from the one before: see `GENERATIONS.md`.
+/// One state of a store's tables, and the steps that lead to it from the one before: see `GENERATIONS.md`.
 ///
 /// A generation only adds: nodes of the generation before work on tables of this one. A released generation is never edited.
 ///
@@ -12,8 +12,8 @@ package struct Generation: Sendable {
     package let number: Int
     package let name: String
     package let steps: [Step]
-    /// Statements that take away what only nodes of earlier generations use, each of which may be carried out twice
-    /// (`DROP … IF EXISTS`). Only on demand.
+    /// Statements that remove what only nodes of earlier generations use. Each may be executed twice (`DROP … IF
+    /// EXISTS`). They run only on demand.
     package let contract: [String]
 
     package init(_ number: Int, _ name: String, steps: [Step], contract: [String] = []) {
@@ -23,20 +23,20 @@ package struct Generation: Sendable {
         self.contract = contract
     }
 
-    /// What is done at one go, or bit by bit.
+    /// A step of a migration, done at once or row by row.
     package struct Step: Sendable {
-        /// The kinds of steps, as the table in `GENERATIONS.md` tells them apart.
+        /// The kinds of steps, as the table in `GENERATIONS.md` defines them.
         package enum Work: Sendable {
             /// Short statements, carried out in one transaction.
             case tables([String])
-            /// The statement that makes the index of that name, outside of a transaction where it can be.
+            /// The statement that creates the index of that name, outside of a transaction where possible.
             case index(String, String)
             case backfill(Backfill)
         }
 
         package let name: String
         package let work: Work
-        /// Nodes of this generation do not serve before it is done. Tables always are.
+        /// True when nodes of this generation do not serve before the step is done. Steps of tables always are.
         package let isNeeded: Bool
 
         package init(_ name: String, _ work: Work, isNeeded: Bool = false) {
@@ -51,11 +51,12 @@ package struct Generation: Sendable {
         package let table: String
         /// The position before the first row.
         package let start: String
-        /// Rows after a position, in the order of an index: the first parameter is that position, the second how many at most. Columns:
-        /// workspace, key (both text), the position of this row (text), and whether there is something to fill in.
+        /// Selects rows after a position, in the order of an index. The first parameter is that position, the second
+        /// the maximum number of rows. Columns: workspace, key (both text), the position of this row (text), and
+        /// whether the row needs filling in.
         package let page: String
-        /// Fills in rows of the workspace that is the first parameter: on PostgreSQL those whose keys are in the array that
-        /// is the second one, on SQLite the one whose key it is.
+        /// Fills in rows of the workspace in the first parameter. On PostgreSQL the second parameter is an array of
+        /// keys, on SQLite one key.
         package let fill: String
 
         package init(table: String, start: String, page: String, fill: String) {
@@ -67,11 +68,11 @@ package struct Generation: Sendable {
     }
 }
 
-/// How far a database has come.
+/// The generation that a database has reached.
 package struct GenerationState: Sendable, Equatable {
-    /// What is known of a step that has begun.
+    /// The progress of a step that has begun.
     package struct Progress: Sendable, Equatable {
-        /// Where a backfill goes on.
+        /// The position from which a backfill continues.
         package var position: String?
         package var rows: Int64
         package var isDone: Bool
@@ -83,11 +84,11 @@ package struct GenerationState: Sendable, Equatable {
         }
     }
 
-    /// All that nodes of this generation need is there.
+    /// The newest generation whose needed steps are all done.
     package var generation: Int
-    /// Nodes of earlier generations are refused.
+    /// The oldest generation whose nodes are served.
     package var oldest: Int
-    /// By `PlannedStep.id`.
+    /// The progress of each step, by `PlannedStep.id`.
     package var steps: [String: Progress]
 
     package init(generation: Int, oldest: Int, steps: [String: Progress] = [:]) {

@@ -1,9 +1,9 @@
-/// A step that is to be made.
+/// A step that remains to be done.
 package struct PlannedStep: Sendable {
-    /// A step that adds, or one that takes away.
+    /// The kinds of planned steps: those that add, and those that remove.
     package enum Work: Sendable {
         case step(Generation.Step.Work)
-        /// Statements; older nodes are refused from then on.
+        /// Statements that remove; older nodes are refused from then on.
         case contract([String])
     }
 
@@ -12,31 +12,31 @@ package struct PlannedStep: Sendable {
     package let work: Work
     package let isNeeded: Bool
 
-    /// What it is recorded under.
+    /// The key under which the step is recorded.
     package var id: String { "\(generation) \(name)" }
 
-    /// `nil` for a step that goes over no rows.
+    /// The backfill of the step; `nil` for a step that goes over no rows.
     package var backfill: Generation.Backfill? {
         if case .step(.backfill(let backfill)) = work { backfill } else { nil }
     }
 }
 
-/// What has to be done to a database, as a value: the same for both stores.
+/// The steps that remain to be done on a database, as a value: the same for both stores.
 package struct MigrationPlan: Sendable {
-    /// How much of it is to be done.
+    /// The extent of the work.
     package enum Extent: Sendable {
-        /// What a node cannot serve without.
+        /// The steps that a node needs before it can serve.
         case needed
-        /// All but taking away.
+        /// All steps except those that remove.
         case all
-        /// Taking away as well.
+        /// All steps, including those that remove.
         case contract
     }
 
-    /// In order.
+    /// The steps in their order.
     package let steps: [PlannedStep]
 
-    /// - Parameter generations: those that this version knows, in order.
+    /// - Parameter generations: the generations that this version knows, in order.
     package init(_ generations: [Generation], from state: GenerationState, extent: Extent) {
         let additions = generations.flatMap { Self.additions(of: $0) }
         var steps = additions.filter { step in
@@ -48,21 +48,21 @@ package struct MigrationPlan: Sendable {
         self.steps = steps
     }
 
-    /// The steps of a generation, without what it takes away.
+    /// Returns the steps of a generation, without what it removes.
     package static func additions(of generation: Generation) -> [PlannedStep] {
         generation.steps.map {
             PlannedStep(generation: generation.number, name: $0.name, work: .step($0.work), isNeeded: $0.isNeeded)
         }
     }
 
-    /// `nil` where nothing is taken away.
+    /// Returns the step that removes; `nil` for a generation that removes nothing.
     package static func contraction(of generation: Generation) -> PlannedStep? {
         guard !generation.contract.isEmpty else { return nil }
         return PlannedStep(
             generation: generation.number, name: "contract", work: .contract(generation.contract), isNeeded: false)
     }
 
-    /// The backfills that nodes may have undone which a contraction keeps out: those since the last contraction.
+    /// Returns the backfills since the last contraction. Nodes that this contraction locks out may have undone them.
     package static func backfills(
         _ generations: [Generation], before step: PlannedStep, from state: GenerationState
     ) -> [PlannedStep] {
@@ -71,7 +71,7 @@ package struct MigrationPlan: Sendable {
         return since.flatMap { additions(of: $0) }.filter { $0.backfill != nil }
     }
 
-    /// The generation whose nodes have all that they need once the needed steps among `done` are made.
+    /// Returns the newest generation whose needed steps are all done, and so are those of the generations before.
     package static func reached(_ generations: [Generation], from state: GenerationState) -> Int {
         var reached = state.generation
         for generation in generations where generation.number > reached {
@@ -83,13 +83,13 @@ package struct MigrationPlan: Sendable {
     }
 }
 
-/// What is told of a migration while it runs.
+/// The progress of a running migration.
 package enum MigrationEvent: Sendable, Equatable {
-    /// - Parameter rows: about as many are concerned, where that is known.
+    /// - Parameter rows: the approximate number of affected rows, where it is known.
     case began(step: String, rows: Int64?)
-    /// Rows that a step has seen so far, earlier runs included.
+    /// The rows that a step has seen so far, earlier runs included.
     case moved(step: String, rows: Int64, of: Int64?)
-    /// Somebody else is at it, or holds what it needs.
+    /// Another process is migrating, or holds a lock that the step needs.
     case waiting(step: String, reason: String)
     case ended(step: String)
 
@@ -111,12 +111,12 @@ package enum MigrationEvent: Sendable, Equatable {
 package struct PlanLine: Sendable, Equatable {
     package let step: String
     package let does: String
-    /// About as many rows are concerned; `nil` for none.
+    /// The approximate number of affected rows; `nil` for none.
     package let rows: Int64?
     /// Rows that an earlier run has done.
     package let done: Int64
     package let stops: String
-    /// Which nodes may work on the database afterwards.
+    /// The nodes that may work on the database afterwards.
     package let serves: String
 
     package init(_ step: PlannedStep, rows: Int64?, done: Int64, serves oldest: Int, isShared: Bool) {
@@ -129,19 +129,19 @@ package struct PlanLine: Sendable, Equatable {
             stops = isShared ? "a table for 0.2 s at most, then it gives way and tries again" : "writes, for a moment"
         case .step(.index(let name, _)):
             does = "makes the index \(name)"
-            stops = isShared ? "nobody; waits for transactions that are under way" : "writes, until it is made"
+            stops = isShared ? "nobody; waits for running transactions" : "writes, until it is made"
         case .step(.backfill(let backfill)):
             does = "fills in rows of \(backfill.table), some hundred at a time"
             stops = isShared ? "the workspaces of those rows, for moments" : "writes, for moments"
         case .contract(let statements):
-            does = "takes away what older nodes used, \(statements.count) statement\(statements.count == 1 ? "" : "s")"
+            does = "removes what older nodes used, \(statements.count) statement\(statements.count == 1 ? "" : "s")"
             stops = "nodes of generations before \(step.generation), for good"
         }
         let least = if case .contract = step.work { step.generation } else { oldest }
         serves = "generation \(least) and later"
     }
 
-    /// For a terminal.
+    /// The lines for a terminal.
     package var text: String {
         let amount = rows.map { "\n  rows:   about \($0)" + (done > 0 ? ", \(done) of them done" : "") } ?? ""
         return "\(step)\n  does:   \(does)\(amount)\n  stops:  \(stops)\n  serves: \(serves)"

@@ -25,9 +25,9 @@ extension InMemoryStore: ActLog {
 }
 
 extension InMemoryStore: Inspecting {
-    package func workspaces(after place: WorkspaceID?, limit: Int) async throws(StoreError) -> [WorkspaceFigures] {
+    package func workspaces(after position: WorkspaceID?, limit: Int) async throws(StoreError) -> [WorkspaceFigures] {
         tables.withLock { tables in
-            tables.workspaces.filter { workspace, _ in place.map { workspace > $0 } ?? true }
+            tables.workspaces.filter { workspace, _ in position.map { workspace > $0 } ?? true }
                 .sorted { $0.key < $1.key }.prefix(max(0, limit)).map { $1.figures(of: $0) }
         }
     }
@@ -63,7 +63,7 @@ extension WorkspaceTables {
             recent: first.map { ($0.low, $0.head.time) })
     }
 
-    /// Notes a membership that ends.
+    /// Records the end of a membership.
     mutating func note(endOf change: MembershipChange) {
         guard change.role == nil, let grant = grants[change.user]?[change.scope] else { return }
         endedMemberships.append(

@@ -17,13 +17,13 @@ extension InMemoryStore: RevocationStore {
     }
 
     package func devices(
-        of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
+        of user: UserID?, in workspace: WorkspaceID, after last: ClientID?, limit: Int
     ) async throws(StoreError) -> [Device] {
-        tables.withLock { $0.devices(of: user, in: workspace, after: place, limit: limit) }
+        tables.withLock { $0.devices(of: user, in: workspace, after: last, limit: limit) }
     }
 }
 
-/// What is revoked, in the order of the numbers.
+/// The revocations in the order of their numbers.
 struct MemoryRevocations: Sendable {
     var all: [Revocation] = []
     var number: Int64 = 0
@@ -52,18 +52,18 @@ extension MemoryTables {
             last: revoked.number, revocations: Array(revoked.all.filter { $0.number > number }.prefix(limit)))
     }
 
-    /// See `RevocationStore.devices`; it notes no apps.
+    /// See `RevocationStore.devices`; this store records no apps.
     package func devices(
-        of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
+        of user: UserID?, in workspace: WorkspaceID, after last: ClientID?, limit: Int
     ) -> [Device] {
-        workspaces[workspace]?.devices(of: user, after: place, limit: limit) ?? []
+        workspaces[workspace]?.devices(of: user, after: last, limit: limit) ?? []
     }
 }
 
 extension WorkspaceTables {
-    fileprivate func devices(of user: UserID?, after place: ClientID?, limit: Int) -> [Device] {
+    fileprivate func devices(of user: UserID?, after last: ClientID?, limit: Int) -> [Device] {
         clients.values.map(\.row).filter { row in
-            (user == nil || row.user == user) && (place.map { row.id > $0 } ?? true)
+            (user == nil || row.user == user) && (last.map { row.id > $0 } ?? true)
         }
         .sorted { $0.id < $1.id }.prefix(limit)
         .map { row in

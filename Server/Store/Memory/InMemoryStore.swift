@@ -1,16 +1,16 @@
 import TidemarkLock
 package import TidemarkModel
 
-/// The contract in memory, for tests and for trying things out: nothing outlives the process.
+/// The contract in memory, for tests and trials: nothing outlives the process.
 package final class InMemoryStore: Store {
     let tables: Lock<MemoryTables>
 
     package init(_ tables: MemoryTables = MemoryTables()) { self.tables = Lock(tables) }
 
-    /// The tables as they are now.
+    /// The present tables.
     package var snapshot: MemoryTables { tables.withLock { $0 } }
 
-    /// Sets the tables back to what they were, or to others, under whoever uses the store.
+    /// Replaces the tables, by an earlier snapshot or others, while the store is in use.
     package func restore(_ snapshot: MemoryTables) { tables.withLock { $0 = snapshot } }
 
     package func read(_ reads: ReadSet, in workspace: WorkspaceID) async throws(StoreError) -> Reading {

@@ -7,10 +7,10 @@ package import TidemarkModel
 package struct MemoryTables: Sendable {
     private let limits: StoreLimits
     var workspaces: [WorkspaceID: WorkspaceTables] = [:]
-    /// Those that are erased.
+    /// The erased workspaces.
     var erased: Set<WorkspaceID> = []
     var revoked = MemoryRevocations()
-    /// What operators did, the newest last.
+    /// The acts of operators, the newest last.
     var acts: [OperatorAct] = []
 
     package init(limits: StoreLimits = StoreLimits()) { self.limits = limits }
@@ -20,7 +20,7 @@ package struct MemoryTables: Sendable {
         workspaces[workspace]?.read(reads) ?? OrderState(head: .start)
     }
 
-    /// See `Store.commit`; `writer` as in ``write(_:in:by:)``.
+    /// See `Store.commit`; `writer` is the one of ``write(_:in:by:)``.
     package mutating func commit(
         _ planned: PlannedBatch, in workspace: WorkspaceID, by writer: UInt64? = nil
     ) throws(StoreError) -> Commitment {
@@ -30,14 +30,15 @@ package struct MemoryTables: Sendable {
         return .written(isHeard: isHeard)
     }
 
-    /// Those of the clients that are registered, as they are kept.
+    /// Returns the stored state of those clients that are registered.
     package func storedClients(_ ids: [ClientID], in workspace: WorkspaceID) -> [StoredClient] {
         ids.compactMap { workspaces[workspace]?.clients[$0] }
     }
 
     /// Writes a whole batch, or nothing when it throws.
     ///
-    /// - Parameter writer: the node that committed it, which needs no body; with `nil` all that follow get one.
+    /// - Parameter writer: the node that committed the batch and needs no body; with `nil` the body is kept for all
+    ///   followers.
     /// - Throws: kind `invariant` for a batch that does not tile, that moves a record to another scope or birth, or
     ///   that takes back a settled number.
     package mutating func write(
@@ -46,7 +47,7 @@ package struct MemoryTables: Sendable {
         try workspaces[workspace, default: WorkspaceTables()].write(batch, by: writer, limits: limits)
     }
 
-    /// Every record and tombstone of a workspace, in the order of their creation.
+    /// Returns every record and tombstone of a workspace, in the order of their creation.
     package func records(in workspace: WorkspaceID) -> [StoredRecord] {
         (workspaces[workspace]?.records.values).map { $0.sorted { $0.born < $1.born } } ?? []
     }

@@ -2,8 +2,8 @@ import TidemarkModel
 
 /// The order of one scope's records: by number for windows, by birth for pages.
 ///
-/// A changed record is appended again and its earlier entry is left behind as stale: an entry counts only when its
-/// number is still its record's. Stale entries are swept when they outnumber the others.
+/// A changed record is appended again, and its earlier entry becomes stale: an entry is valid only while its number is
+/// its record's. Stale entries are swept when they outnumber the others.
 struct ScopeIndex: Sendable {
     struct Entry: Sendable {
         var seq: SequenceNumber
@@ -18,7 +18,7 @@ struct ScopeIndex: Sendable {
     private(set) var births: [String: [Entry]] = [:]
     private var staleCount = 0
 
-    /// Takes out a record that is forgotten.
+    /// Removes the entries of a forgotten record.
     mutating func remove(_ record: StoredRecord) {
         feed.removeAll { $0.key == record.key }
         births[record.key.collection]?.removeAll { $0.key == record.key }
@@ -41,7 +41,7 @@ struct ScopeIndex: Sendable {
 }
 
 extension Array<ScopeIndex.Entry> {
-    /// The place of the first entry with a number above `seq`, in an array that rises.
+    /// Returns the index of the first entry with a number above `seq`, in an array that rises.
     func firstIndex(above seq: SequenceNumber) -> Int {
         var low = 0
         var high = count

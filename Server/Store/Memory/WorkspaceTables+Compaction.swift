@@ -60,7 +60,7 @@ extension WorkspaceTables {
         records.values.filter { $0.isDeleted && $0.seq <= seq }.sorted { $0.seq < $1.seq }
     }
 
-    /// No other collection has a living record that opens the same scope.
+    /// Returns whether no other collection has a living record that opens the same scope.
     private func isDead(_ grave: StoredRecord, _ scopeCollections: Set<String>) -> Bool {
         scopeCollections.allSatisfy { collection in
             records[RecordKey(collection: collection, id: grave.key.id)]?.isDeleted ?? true
@@ -94,7 +94,7 @@ extension MemoryTables {
         workspaces[workspace]?.compact(order) ?? CompactionStep(horizon: 0)
     }
 
-    /// Where the workspace's horizon is.
+    /// Returns the workspace's horizon.
     package func horizon(of workspace: WorkspaceID) -> SequenceNumber { workspaces[workspace]?.horizon ?? 0 }
 }
 
@@ -154,7 +154,7 @@ extension InMemoryStore: Compacting {
         tables.withLock { $0.compact(workspace, order) }
     }
 
-    package func allClients(after place: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting] {
+    package func allClients(after last: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting] {
         tables.withLock { tables in
             let all = tables.workspaces.flatMap { workspace, held in
                 held.clients.values.map { client in
@@ -168,7 +168,7 @@ extension InMemoryStore: Compacting {
             }
             let sorted = all.sorted { ($0.place.workspace, $0.place.client) < ($1.place.workspace, $1.place.client) }
             let rest = sorted.drop { client in
-                place.map { (client.place.workspace, client.place.client) <= ($0.workspace, $0.client) } ?? false
+                last.map { (client.place.workspace, client.place.client) <= ($0.workspace, $0.client) } ?? false
             }
             return Array(rest.prefix(max(0, limit)))
         }

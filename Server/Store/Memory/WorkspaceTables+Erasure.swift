@@ -63,10 +63,10 @@ extension WorkspaceTables {
         return counts
     }
 
-    func members(of scope: ScopeID, after place: Seat?, limit: Int) -> MemberPage {
+    func members(of scope: ScopeID, after position: Seat?, limit: Int) -> MemberPage {
         let seats = grants.flatMap { user, held in held.keys.map { Seat(user: user, scope: $0) } }
             .sorted { ($0.user, $0.scope) < ($1.user, $1.scope) }
-            .drop { seat in place.map { (seat.user, seat.scope) <= ($0.user, $0.scope) } ?? false }
+            .drop { seat in position.map { (seat.user, seat.scope) <= ($0.user, $0.scope) } ?? false }
         let some = seats.prefix(max(1, limit))
         return MemberPage(
             users: some.filter { $0.scope == scope }.map(\.user), next: some.count < seats.count ? some.last : nil)
@@ -81,16 +81,16 @@ extension MemoryTables {
         return head
     }
 
-    /// Nothing living can be written in the scope.
+    /// Returns whether the scope accepts no living records any more.
     package func isErased(_ scope: ScopeID, in workspace: WorkspaceID) -> Bool {
         workspaces[workspace]?.erased[scope] != nil
     }
 
     /// See `Erasing.members`.
     package func members(
-        of scope: ScopeID, in workspace: WorkspaceID, after place: Seat?, limit: Int
+        of scope: ScopeID, in workspace: WorkspaceID, after position: Seat?, limit: Int
     ) -> MemberPage {
-        workspaces[workspace]?.members(of: scope, after: place, limit: limit) ?? MemberPage(users: [], next: nil)
+        workspaces[workspace]?.members(of: scope, after: position, limit: limit) ?? MemberPage(users: [], next: nil)
     }
 
     /// See `Erasing.erase`.
@@ -115,9 +115,9 @@ extension InMemoryStore: Erasing {
     }
 
     package func members(
-        of scope: ScopeID, in workspace: WorkspaceID, after place: Seat?, limit: Int
+        of scope: ScopeID, in workspace: WorkspaceID, after position: Seat?, limit: Int
     ) async throws(StoreError) -> MemberPage {
-        tables.withLock { $0.members(of: scope, in: workspace, after: place, limit: limit) }
+        tables.withLock { $0.members(of: scope, in: workspace, after: position, limit: limit) }
     }
 
     package func erase(
@@ -150,7 +150,7 @@ extension InMemoryStore: Erasing {
     }
 
     package func erase(
-        _ workspace: WorkspaceID, from place: ErasurePlace?, limit: Int
+        _ workspace: WorkspaceID, from position: ErasurePlace?, limit: Int
     ) async throws(StoreError) -> WorkspaceErasureStep { WorkspaceErasureStep(rows: 0, isDone: true) }
 
     package func endErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) {}
@@ -167,11 +167,11 @@ extension InMemoryStore: Erasing {
     }
 
     package func records(
-        by user: UserID, in workspace: WorkspaceID, after place: ErasurePlace?, limit: Int
+        by user: UserID, in workspace: WorkspaceID, after position: ErasurePlace?, limit: Int
     ) async throws(StoreError) -> AuthoredPage {
         tables.withLock { tables in
             let all = tables.workspaces[workspace]?.records.values.filter { $0.author == user } ?? []
-            let rest = all.sorted { $0.key < $1.key }.drop { record in place.map { record.key <= $0.key } ?? false }
+            let rest = all.sorted { $0.key < $1.key }.drop { record in position.map { record.key <= $0.key } ?? false }
             let some = Array(rest.prefix(max(1, limit)))
             let next = some.last.map { ErasurePlace(isPastRecords: false, key: $0.key, workspace: workspace) }
             return AuthoredPage(records: some, next: some.count < rest.count ? next : nil)

@@ -1,8 +1,8 @@
 import TidemarkModel
 
 extension WorkspaceTables {
-    /// The place of the first batch that ends at or after `seq`.
-    private func place(of seq: SequenceNumber) -> Int {
+    /// Returns the index of the first batch that ends at or after `seq`.
+    private func index(of seq: SequenceNumber) -> Int {
         var low = 0
         var high = batches.count
         while low < high {
@@ -13,12 +13,12 @@ extension WorkspaceTables {
     }
 
     func batch(holding seq: SequenceNumber) -> Head? {
-        let place = place(of: seq)
-        return seq > 0 && place < batches.count ? batches[place].head : nil
+        let index = index(of: seq)
+        return seq > 0 && index < batches.count ? batches[index].head : nil
     }
 
     func tail(after seq: SequenceNumber, limit: Int) -> TailRead {
-        let first = place(of: seq < .max ? seq + 1 : seq)
+        let first = index(of: seq < .max ? seq + 1 : seq)
         return TailRead(base: batch(holding: seq), batches: Array(batches[first...].prefix(max(limit, 0))))
     }
 
@@ -46,8 +46,8 @@ extension WorkspaceTables {
         guard fitting < rows.count, let first = rows.first else {
             return Window(records: rows, through: through, head: head, base: base)
         }
-        // The last batch that is wholly inside; when not even the first one is, a cut within it.
-        let broken = place(of: rows[fitting].seq)
+        // The window ends with the last batch that is wholly inside; if not even the first one is, it is cut within it.
+        let broken = index(of: rows[fitting].seq)
         if broken > 0, batches[broken - 1].head.seq >= first.seq {
             let end = batches[broken - 1].head
             return Window(records: Array(rows.prefix { $0.seq <= end.seq }), through: end, head: head, base: base)
@@ -91,7 +91,7 @@ extension WorkspaceTables {
 }
 
 extension [StoredRecord] {
-    /// How many rows from the front stay within `bytes` of bodies; the first always does.
+    /// Returns the number of rows from the front that fit into `bytes` of bodies; the first always does.
     fileprivate func fitting(_ bytes: Int) -> Int {
         var sum = 0
         for (index, record) in enumerated() {

@@ -2,10 +2,10 @@ import TidemarkModel
 
 extension WorkspaceTables {
     mutating func store(_ entry: LedgerEntry, limits: StoreLimits) {
-        // Taken out while it changes, so that it is not copied.
+        // Removed while it changes, so that the array is not copied.
         var entries = ledger.removeValue(forKey: entry.key) ?? []
-        let place = entries.firstIndex { $0.seq < entry.seq || $0.value.field > entry.value.field } ?? entries.count
-        entries.insert(entry, at: place)
+        let index = entries.firstIndex { $0.seq < entry.seq || $0.value.field > entry.value.field } ?? entries.count
+        entries.insert(entry, at: index)
         if let gone = limits.ledgerGone(entries) { entries.removeAll { $0.seq <= gone } }
         ledger[entry.key] = entries
     }

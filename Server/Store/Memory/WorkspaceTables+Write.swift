@@ -1,7 +1,7 @@
 import TidemarkModel
 
 extension WorkspaceTables {
-    /// Checks everything first, so that a refused batch leaves no trace.
+    /// Writes a batch. It checks everything first, so that a refused batch leaves no trace.
     mutating func write(
         _ batch: CommittedBatch, by writer: UInt64?, limits: StoreLimits
     ) throws(StoreError) {

@@ -4,30 +4,30 @@ import TidemarkModel
 struct WorkspaceTables: Sendable {
     /// All batches in order; the last one's head is the workspace's.
     var batches: [TailBatch] = []
-    /// The first batch that may still have its body.
+    /// The index of the first batch that may still have its body.
     var firstBody = 0
     var records: [RecordKey: StoredRecord] = [:]
     var scopes: [ScopeID: ScopeIndex] = [:]
     var clients: [ClientID: StoredClient] = [:]
     var grants: [UserID: [ScopeID: Grant]] = [:]
     var clientCounts: [UserID: Int] = [:]
-    /// When each client was registered and last seen.
+    /// The registration time and the last sighting of each client.
     var sightings: [ClientID: (registered: Milliseconds, last: SeenClient)] = [:]
     var listeners = Listeners()
-    /// What was overwritten unseen, newest first.
+    /// Values that were overwritten unseen, newest first.
     var ledger: [RecordKey: [LedgerEntry]] = [:]
-    /// In the order of their ends.
+    /// Ended memberships in the order of their ends.
     var endedMemberships: [EndedMembership] = []
     var accounts = MemoryAccounts()
     var horizon: SequenceNumber = 0
-    /// The newest last.
+    /// The beginnings of epochs, the newest last.
     var lineage: [EpochStart] = []
-    /// Users who are being erased, and what stands for them.
+    /// Users who are being erased, and their aliases.
     var erasedUsers: [UserID: UserID] = [:]
-    /// Scopes in which nothing can be written any more, and the end of the order when that began.
+    /// Scopes that accept no writes any more, and the end of the order when their erasure began or ended.
     var erased: [ScopeID: (through: SequenceNumber, isOver: Bool)] = [:]
     var keep: Int64?
-    /// When its last turn to be compacted began.
+    /// The beginning of the workspace's last compaction turn.
     var compacted: Milliseconds = 0
 
     var head: Head { batches.last?.head ?? .start }
@@ -45,7 +45,7 @@ struct WorkspaceTables: Sendable {
         return found
     }
 
-    /// What stands at the head is what the batch was planned on.
+    /// Returns whether the stored head is the one that the batch was planned on, and its new records do not exist.
     func holds(_ planned: PlannedBatch) -> Bool {
         head == planned.base
             && planned.batch.records.allSatisfy { planned.existing.contains($0.key) || records[$0.key] == nil }

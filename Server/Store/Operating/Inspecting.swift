@@ -1,39 +1,39 @@
 package import TidemarkModel
 
-/// What an operator looks up in a store, beside the calls that serve clients. Nothing here takes a lock of a workspace, and
-/// each call is one search by an index, with a limit.
+/// The queries of operators, beside the calls that serve clients. None takes a lock of a workspace, and each is one
+/// search by an index, with a limit.
 package protocol Inspecting: Sendable {
-    /// Workspaces in the order of their names, after one.
-    func workspaces(after place: WorkspaceID?, limit: Int) async throws(StoreError) -> [WorkspaceFigures]
+    /// Returns workspaces in the order of their names, those after `position`.
+    func workspaces(after position: WorkspaceID?, limit: Int) async throws(StoreError) -> [WorkspaceFigures]
 
-    /// The records of that id, of whatever collection, living and dead.
+    /// Returns the records with that id, of every collection, living and dead.
     func records(_ id: LocalID, in workspace: WorkspaceID) async throws(StoreError) -> [StoredRecord]
 
-    /// Memberships of a user that have ended, the last one first; only those of one scope where it is named. They are kept
+    /// Returns ended memberships of a user, the last one first; only those of `scope` if it is given. They are kept
     /// until the horizon has passed their end.
     func endedMemberships(
         of user: UserID, scope: ScopeID?, in workspace: WorkspaceID, limit: Int
     ) async throws(StoreError) -> [EndedMembership]
 
-    /// The nodes that follow a workspace, in no order: each registers before it welcomes a client there, and one that has died is
-    /// among them for `followLifetime`.
+    /// Returns the nodes that follow a workspace, in no order. Each registers before it welcomes a client there; a node
+    /// that has crashed remains listed for `followLifetime`.
     func followers(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> [UInt64]
 }
 
-/// How large a workspace is, and how much is written there.
+/// The size of a workspace and its rate of writes.
 package struct WorkspaceFigures: Hashable, Sendable {
     package var workspace: WorkspaceID
-    /// Its number counts all changes that there ever were.
+    /// The head of the order; its number counts all changes ever made.
     package var head: Head
     package var horizon: SequenceNumber
-    /// Its memberships, counted up to ``membersMax``.
+    /// The count of its memberships, at most ``membersMax``.
     package var members: Int
     /// The first number of the last ``recentBatches`` batches, and the time of the first of them.
     package var recent: (low: SequenceNumber, time: Milliseconds)?
 
-    /// Memberships are counted up to here.
+    /// The number up to which memberships are counted.
     package static let membersMax = 10_000
-    /// Over so many batches it is said how much is written.
+    /// The number of batches over which the rate of writes is measured.
     package static let recentBatches = 100
 
     package init(
@@ -47,7 +47,8 @@ package struct WorkspaceFigures: Hashable, Sendable {
         self.recent = recent
     }
 
-    /// Changes in a minute, from the first of the last batches until now: it falls while nothing is written.
+    /// Returns the changes per minute, from the first of the last batches until now: the rate falls while nothing is
+    /// written.
     package func perMinute(now: Milliseconds) -> Double {
         guard let recent, head.seq >= recent.low else { return 0 }
         let span = max(now, head.time) - recent.time
@@ -66,11 +67,11 @@ package struct WorkspaceFigures: Hashable, Sendable {
     }
 }
 
-/// A membership that is over: it held from one number to another.
+/// A membership that has ended, with the numbers at which it began and ended.
 package struct EndedMembership: Hashable, Sendable {
     package var user: UserID
     package var scope: ScopeID
-    /// The last one.
+    /// The last role.
     package var role: Role
     package var since: SequenceNumber
     /// The number of the change that ended it.

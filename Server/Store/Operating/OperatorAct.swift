@@ -1,8 +1,8 @@
 package import TidemarkModel
 
-/// Something that an operator has changed, or has begun to: who, what, why, and what became of it.
+/// A change that an operator has made or begun: who, what, why, and with which result.
 package struct OperatorAct: Hashable, Sendable {
-    /// What kinds of acts there are, as they are stored and told.
+    /// The kinds of acts, as they are stored and reported.
     package enum Kind: String, Sendable, CaseIterable {
         case revoke
         case purge
@@ -13,29 +13,29 @@ package struct OperatorAct: Hashable, Sendable {
         case eraseUser = "erase_user"
         case eraseWorkspace = "erase_workspace"
         case account
-        /// Of a later version.
+        /// A kind that a later version added.
         case other
     }
 
-    /// Counts the acts of the database; 0 for one that is not kept yet.
+    /// Counts the acts of the database; 0 for one that is not stored yet.
     package var number: Int64 = 0
-    /// When it began.
+    /// The time at which the act began.
     package var time: Milliseconds
-    /// The name of the token that it was asked for by, or the system's user at a shell.
+    /// The name of the token that authorised the request, or the system's user at a shell.
     package var who: String
     package var kind: Kind
-    /// `nil` for what concerns all of them.
+    /// `nil` for an act on all workspaces.
     package var workspace: WorkspaceID?
-    /// Whom it concerns, in a column of its own: it goes when the user is erased.
+    /// The affected user, in a column of its own, which is emptied when the user is erased.
     package var user: UserID?
-    /// What else it was told: a device, a scope, a version.
+    /// Further arguments: a device, a scope, a version.
     package var argument: String
-    /// As the operator says; empty where nothing was said.
+    /// The operator's reason; empty if none was given.
     package var reason: String
-    /// `done`, or why not; `nil` while it goes on, and for one that was cut short.
+    /// `done`, or the error; `nil` while the act is under way, and for one that was interrupted.
     package var outcome: String?
 
-    /// - Parameters: texts that are longer than a row has room for are cut.
+    /// - Parameters: texts that exceed a column's limit are cut.
     package init(
         _ kind: Kind, by who: String, at time: Milliseconds, in workspace: WorkspaceID? = nil, user: UserID? = nil,
         argument: String = "", reason: String = ""
@@ -49,34 +49,35 @@ package struct OperatorAct: Hashable, Sendable {
         self.reason = reason.excerpt(bytes: Self.textBytesMax)
     }
 
-    /// Of whoever acts.
+    /// The maximum number of bytes of `who`.
     package static let nameBytesMax = 128
-    /// Of each of argument, reason and outcome.
+    /// The maximum number of bytes of each of argument, reason and outcome.
     package static let textBytesMax = 512
-    /// So many acts are kept; older ones go.
+    /// The maximum number of acts that are kept; older ones are deleted.
     package static let keptMax: Int64 = 100_000
-    /// The outcome of one that was done.
+    /// The outcome of a successful act.
     package static let done = "done"
 }
 
-/// Where it is kept what operators have changed, for the whole database. A ``Store`` may be one as well.
+/// The log of operators' changes, for the whole database. A ``Store`` may be one as well.
 package protocol ActLog: Sendable {
-    /// Writes down that an act begins, before it does: one that is cut short can be seen.
+    /// Records that an act begins, before it does: an interrupted act remains visible.
     ///
     /// - Returns: its number, above all others.
     func begin(_ act: OperatorAct) async throws(StoreError) -> Int64
 
-    /// Writes down what became of it.
+    /// Records the outcome of an act.
     func end(_ number: Int64, _ outcome: String) async throws(StoreError)
 
-    /// Those with a number below `number`, the newest first, at most `limit`.
+    /// Returns acts with a number below `number`, the newest first, at most `limit`.
     func acts(before number: Int64, limit: Int) async throws(StoreError) -> [OperatorAct]
 }
 
 extension ActLog {
-    /// Does something between the two lines that are kept of it.
+    /// Runs `body` between recording its begin and its outcome.
     ///
-    /// - Throws: what `body` throws, which is written down; also when the first line cannot be kept: then nothing is done.
+    /// - Throws: the error of `body`, which is recorded. Also when the begin cannot be recorded: then `body` is not
+    ///   run.
     package func keeping<Value>(_ act: OperatorAct, _ body: () async throws -> Value) async throws -> Value {
         let number = try await begin(act)
         let value: Value

@@ -1,10 +1,10 @@
 package import TidemarkModel
 
-/// Tokens that were issued before a time count no more, for a workspace, a user or a device.
+/// The revocation of all tokens issued before a time, for a workspace, a user or a device.
 package struct Revocation: Hashable, Sendable {
-    /// Whose tokens.
+    /// The owner of the revoked tokens.
     package enum Subject: Hashable, Sendable {
-        /// Everybody's who opens the workspace.
+        /// Everyone who opens the workspace.
         case workspace
         case user(UserID)
         /// A device of a user.
@@ -13,7 +13,7 @@ package struct Revocation: Hashable, Sendable {
 
     package var workspace: WorkspaceID
     package var subject: Subject
-    /// Milliseconds since 1970: a token of a later `iat`, or of this one, is good.
+    /// Milliseconds since 1970: tokens with this `iat` or a later one remain valid.
     package var notBefore: Milliseconds
     /// Counts the revocations of the database in the order of their commits.
     package var number: Int64
@@ -27,12 +27,12 @@ package struct Revocation: Hashable, Sendable {
         self.number = number
     }
 
-    /// Milliseconds for which one is kept: longer than any token lives, and a clock that is wrong.
+    /// The milliseconds that a revocation is kept: longer than any token lives, with an allowance for a wrong clock.
     package static let keptFor: Milliseconds = 32 * 24 * 3_600_000
 }
 
 extension Revocation.Subject {
-    /// `workspace`, `user` or `client`, as it is stored.
+    /// The stored kind: `workspace`, `user` or `client`.
     package var kind: String {
         switch self {
         case .workspace: "workspace"
@@ -50,7 +50,7 @@ extension Revocation.Subject {
         }
     }
 
-    /// Whose it is; empty for a workspace.
+    /// The user whose tokens are revoked; empty for a workspace.
     package var owner: String {
         switch self {
         case .workspace: ""
@@ -58,7 +58,7 @@ extension Revocation.Subject {
         }
     }
 
-    /// As it was stored; `nil` for what no version has written.
+    /// Reads the stored form; `nil` for values that no version has written.
     package init?(kind: String, name: String, owner: String) {
         switch kind {
         case "workspace": self = .workspace

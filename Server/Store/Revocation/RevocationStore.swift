@@ -1,33 +1,34 @@
 package import TidemarkModel
 
-/// Where it is kept whose tokens count no more, beside the workspaces. A ``Store`` may be one as well.
+/// Stores revocations, beside the workspaces. A ``Store`` may be one as well.
 package protocol RevocationStore: Sendable {
-    /// Lets tokens that were issued before a time count no more. What was revoked until later stays so.
+    /// Revokes tokens that were issued before a time. An existing revocation up to a later time stays.
     ///
     /// - Parameters:
     ///   - notBefore: milliseconds since 1970.
-    ///   - now: those are dropped on the way that no token is old enough for, see ``Revocation/keptFor``.
-    /// - Returns: what stands now, with a number above all others.
+    ///   - now: the call also deletes revocations that are older than any token, see ``Revocation/keptFor``.
+    /// - Returns: the revocation in force, with a number above all others.
     func revoke(
         _ subject: Revocation.Subject, before notBefore: Milliseconds, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> Revocation
 
-    /// Those of all workspaces with a number after this one, in their order, at most `limit`, and the last number that was
-    /// given, from one snapshot.
+    /// Returns revocations of all workspaces with a number after this one, in their order, at most `limit`, and the
+    /// last number that was given out. One snapshot.
     func revocations(after number: Int64, limit: Int) async throws(StoreError) -> RevocationPage
 
-    /// Whose a registered client is; `nil` where there is none.
+    /// Returns the user of a registered client; `nil` for an unregistered one.
     func owner(of client: ClientID, in workspace: WorkspaceID) async throws(StoreError) -> UserID?
 
-    /// The devices of a workspace, or of one user there, in the order of their ids after `place`, at most `limit`.
+    /// Returns the devices of a workspace, or of one user there, in the order of their ids after `last`, at most
+    /// `limit`.
     func devices(
-        of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
+        of user: UserID?, in workspace: WorkspaceID, after last: ClientID?, limit: Int
     ) async throws(StoreError) -> [Device]
 }
 
-/// What was revoked since.
+/// The revocations after a number.
 package struct RevocationPage: Hashable, Sendable {
-    /// The number of the last revocation of the database; below what was read before, the database has gone back.
+    /// The number of the last revocation of the database; if it is below an earlier answer, the database has gone back.
     package var last: Int64
     package var revocations: [Revocation]
 
@@ -42,17 +43,17 @@ package struct Device: Hashable, Sendable {
     package var id: ClientID
     package var user: UserID
     package var registered: Milliseconds
-    /// When it was last noted to be there; 0 for never.
+    /// The last time at which its presence was noted; 0 for never.
     package var seen: Milliseconds
-    /// Name and version of the app, as it said last; `nil` where none was noted.
+    /// Name and version of the app, as last reported; `nil` if none was noted.
     package var app: String?
-    /// The number of its last transaction that was settled.
+    /// The number of its last settled transaction.
     package var settledThrough: Int64
-    /// The last one whose outcome the device is known to have.
+    /// The number of the last transaction whose outcome the device is known to have.
     package var ackedThrough: Int64
-    /// The number of its last transaction as it said itself, sent or not; `nil` from apps of before.
+    /// The number of its last transaction as reported by the device, sent or not; `nil` from older apps.
     package var written: Int64?
-    /// The number up to which it had the workspace's order when that was noted last; `nil` where it never was.
+    /// The number up to which the device had the workspace's order when last noted; `nil` if never noted.
     package var position: SequenceNumber?
 
     package init(

@@ -1,16 +1,16 @@
-/// The version of an app as dotted numbers: `2.4`, `2.4.1`. Missing numbers count as 0, so `2.4` and `2.4.0` are equal.
+/// The version of an app as dotted numbers: `2.4`, `2.4.1`. Missing numbers are 0, so `2.4` and `2.4.0` are equal.
 ///
 ///     AppVersion("2.10")! > AppVersion("2.9.3")!
 package struct AppVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Four at most, without zeros at the end.
+    /// At most four numbers, without zeros at the end.
     private let numbers: [UInt64]
-    /// As it was written.
+    /// The text of the version.
     package let description: String
 
     private static let numbersMax = 4
 
-    /// Reads the digits and dots that a text begins with, up to four numbers; what stands behind does not count, and a number
-    /// that is too large counts as the largest.
+    /// Reads the digits and dots at the beginning of a text, up to four numbers. The rest is ignored, and a number that
+    /// is too large is read as the largest.
     ///
     /// - Returns: `nil` for a text that does not begin with a digit.
     package init?(_ text: some StringProtocol) {
@@ -52,8 +52,8 @@ package struct AppVersion: Hashable, Comparable, Sendable, CustomStringConvertib
     package func hash(into hasher: inout Hasher) { hasher.combine(numbers) }
 }
 
-/// Which versions of apps are served: `2.4` for every app, `desk 2.4` for the one called so; several stand behind commas.
-/// Older ones are ended.
+/// The versions of apps that are served: `2.4` for every app, `desk 2.4` for the app of that name; several are
+/// separated by commas. Connections of older versions are closed.
 ///
 ///     AppRequirement("shop 3.1, desk 2.0")!.minimum(for: "shop 3.0.2")  // 3.1
 package struct AppRequirement: Hashable, Sendable, CustomStringConvertible {
@@ -65,15 +65,16 @@ package struct AppRequirement: Hashable, Sendable, CustomStringConvertible {
 
     private let minimums: [Minimum]
 
-    /// Every app is served.
+    /// The requirement that every app meets.
     package static let none = AppRequirement([])
-    /// Apps that can be named.
+    /// The maximum number of apps that can be named.
     package static let minimumsMax = 32
     private static let textBytesMax = 4_096
 
     private init(_ minimums: [Minimum]) { self.minimums = minimums }
 
-    /// - Returns: `nil` for what is not of the form, or names more than ``minimumsMax`` apps. An empty text is ``none``.
+    /// - Returns: `nil` for an invalid text, or one that names more than ``minimumsMax`` apps. An empty text is
+    ///   ``none``.
     package init?(_ text: String) {
         guard text.utf8.count <= Self.textBytesMax else { return nil }
         var minimums: [Minimum] = []
@@ -89,20 +90,21 @@ package struct AppRequirement: Hashable, Sendable, CustomStringConvertible {
         self.minimums = minimums
     }
 
-    /// Every app is served.
+    /// True when every app is served.
     package var isEmpty: Bool { minimums.isEmpty }
 
-    /// The form that is read back.
+    /// The text from which the requirement can be read back.
     package var description: String {
         minimums.map { [$0.app, $0.version.description].compactMap { $0 }.joined(separator: " ") }
             .joined(separator: ", ")
     }
 
-    /// The least version that is served of an app, where this one is older; `nil` for one that is served.
+    /// Returns the minimum version of an app, if this one is older; `nil` for one that is served.
     ///
-    /// An app that says no version is older than every one, as far as it is meant: who says no name is meant by `2.4` alone.
+    /// An app that reports no version is older than every minimum that applies to it. To an app without a name, only
+    /// minimums without a name apply.
     ///
-    /// - Parameter app: as it calls itself: a name, and behind it the first word that begins with a digit as its version:
+    /// - Parameter app: the app's own description: a name, then the first word that begins with a digit as its version:
     ///   `shop 3.0.2 (iOS 18)`, `shop/3.0.2`.
     package func minimum(for app: String?) -> AppVersion? {
         guard !minimums.isEmpty else { return nil }
@@ -117,8 +119,8 @@ package struct AppRequirement: Hashable, Sendable, CustomStringConvertible {
 
     private static func parts(of app: String) -> (name: String, version: AppVersion?) {
         let words = app.split { $0 == " " || $0 == "/" }
-        let place = words.firstIndex { $0.utf8.first.map { (48...57).contains($0) } ?? false } ?? words.endIndex
-        let name = words[..<place].joined(separator: " ")
-        return (name, place < words.endIndex ? AppVersion(words[place]) : nil)
+        let index = words.firstIndex { $0.utf8.first.map { (48...57).contains($0) } ?? false } ?? words.endIndex
+        let name = words[..<index].joined(separator: " ")
+        return (name, index < words.endIndex ? AppVersion(words[index]) : nil)
     }
 }

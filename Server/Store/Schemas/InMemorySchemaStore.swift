@@ -1,7 +1,7 @@
 import TidemarkLock
 package import TidemarkModel
 
-/// The contract in memory, for tests and for trying things out: nothing outlives the process. It knows of no records.
+/// The contract in memory, for tests and trials: nothing outlives the process. It has no records.
 package final class InMemorySchemaStore: SchemaStore {
     private struct State {
         var revisions: [SchemaRevision] = []
@@ -32,7 +32,7 @@ package final class InMemorySchemaStore: SchemaStore {
         }
     }
 
-    /// For tests of what counts them: here no store tells of them.
+    /// Sets the apps of clients, for tests that count them: no store reports them here.
     package func note(_ apps: [ClientID: String]) {
         state.withLock { $0.apps.merge(apps) { $1 } }
     }
@@ -44,6 +44,6 @@ package final class InMemorySchemaStore: SchemaStore {
     }
 
     package func count(
-        _ fields: [RecordCount.Field], from place: RecordCount.Place?
+        _ fields: [RecordCount.Field], from position: RecordCount.Place?
     ) async throws(StoreError) -> RecordCount { RecordCount() }
 }

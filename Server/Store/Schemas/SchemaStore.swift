@@ -1,19 +1,19 @@
 package import TidemarkModel
 
-/// A schema document as it was put in force on a database, and which versions of apps are served since.
+/// A schema document that was put in force on a database, and the versions of apps that are served since.
 package struct SchemaRevision: Hashable, Sendable {
-    /// 1 for the first one; each next one has the number after it.
+    /// 1 for the first revision, then counted without gaps.
     package var number: Int64
     /// The document's text.
     package var document: [UInt8]
     package var requirement: AppRequirement
     package var applied: Milliseconds
-    /// Who did it and why, for people.
+    /// The operator and the reason, for people.
     package var note: String
 
-    /// Bytes of a document.
+    /// The maximum number of bytes of a document.
     package static let documentBytesMax = 1_048_576
-    /// Bytes of a note.
+    /// The maximum number of bytes of a note.
     package static let noteBytesMax = 1_024
 
     package init(
@@ -28,10 +28,10 @@ package struct SchemaRevision: Hashable, Sendable {
     }
 }
 
-/// What a server that starts finds.
+/// The stored schemas that a starting server finds.
 package struct SchemaBeginning: Hashable, Sendable {
     package var newest: SchemaRevision?
-    /// The document that it was started with is in force, or was at some time.
+    /// True when the document that the server was started with is in force, or once was.
     package var isKnown: Bool
 
     package init(newest: SchemaRevision?, isKnown: Bool) {
@@ -40,12 +40,12 @@ package struct SchemaBeginning: Hashable, Sendable {
     }
 }
 
-/// Devices that call themselves by the same app.
+/// The number of devices that report the same app.
 package struct AppCount: Hashable, Sendable {
-    /// Name and version as the devices say them; `nil` for those that say none.
+    /// Name and version as the devices report them; `nil` for devices that report none.
     package var app: String?
     package var devices: Int64
-    /// When the last of them was noted to be there.
+    /// The time of the newest of their sightings.
     package var seen: Milliseconds
 
     package init(app: String?, devices: Int64, seen: Milliseconds) {
@@ -55,9 +55,9 @@ package struct AppCount: Hashable, Sendable {
     }
 }
 
-/// What is counted of the stored records: those of each collection, and those that have a value in some fields.
+/// The counts of stored records: those of each collection, and those that have a value in certain fields.
 package struct RecordCount: Hashable, Sendable {
-    /// A field, by the names that the server stores.
+    /// A field, by stored names.
     package struct Field: Hashable, Sendable {
         package var collection: String
         package var name: String
@@ -68,7 +68,7 @@ package struct RecordCount: Hashable, Sendable {
         }
     }
 
-    /// Where a step of counting ended; opaque.
+    /// The last position of a step of counting; opaque.
     package enum Place: Hashable, Sendable {
         case row(Int64)
         case key(RecordKey, WorkspaceID)
@@ -76,14 +76,14 @@ package struct RecordCount: Hashable, Sendable {
 
     /// Living records by collection.
     package var records: [String: Int64] = [:]
-    /// Those that have a value there.
+    /// Records that have a value in the field.
     package var values: [Field: Int64] = [:]
-    /// Where the next step begins; `nil` when there is none.
+    /// The position from which the next step continues; `nil` when counting is complete.
     package var next: Place?
 
     package init() {}
 
-    /// Adds what the next step counted, and goes on from where that ended.
+    /// Adds the counts of the next step, and continues from its position.
     package mutating func add(_ step: RecordCount) {
         records.merge(step.records, uniquingKeysWith: +)
         values.merge(step.values, uniquingKeysWith: +)
@@ -91,24 +91,25 @@ package struct RecordCount: Hashable, Sendable {
     }
 }
 
-/// Where the schemas of apps are kept, beside what they describe: one row for each that was put in force, for the whole
-/// database. A ``Store`` may be one as well.
+/// Stores the schemas of apps, beside the records that they describe: one row for each that was put in force, for the
+/// whole database. A ``Store`` may be one as well.
 package protocol SchemaStore: Sendable {
-    /// Keeps a revision if its number follows that of the newest one, and gives the newest. For the start: it may be called
-    /// before what the other calls need is running, by many nodes at once; all of them are answered alike.
+    /// Keeps a revision if its number follows that of the newest one, and returns the newest. Servers call it when they
+    /// start, before what the other calls need is running. Many nodes may do so at once; all get the same answer.
     func begin(with revision: SchemaRevision?) async throws(StoreError) -> SchemaBeginning
 
-    /// The newest revision, if its number is above `number`.
+    /// Returns the newest revision, if its number is above `number`.
     func revision(after number: Int64) async throws(StoreError) -> SchemaRevision?
 
     /// Keeps a revision if its number follows that of the newest one.
     ///
-    /// - Returns: false, with nothing kept, when another one came between.
+    /// - Returns: false, with nothing kept, when another revision came in between.
     func keep(_ revision: SchemaRevision) async throws(StoreError) -> Bool
 
-    /// The apps of all clients that were seen after that time (``Store/saw(_:in:)``), the most frequent first, at most `limit`.
+    /// Returns the apps of all clients that were seen after that time (``Store/saw(_:in:)``), the most frequent first,
+    /// at most `limit`.
     func apps(seenAfter time: Milliseconds, limit: Int) async throws(StoreError) -> [AppCount]
 
-    /// Counts on from a place, in one step that is bounded, over all workspaces.
-    func count(_ fields: [RecordCount.Field], from place: RecordCount.Place?) async throws(StoreError) -> RecordCount
+    /// Continues counting from a position, in one bounded step, over all workspaces.
+    func count(_ fields: [RecordCount.Field], from position: RecordCount.Place?) async throws(StoreError) -> RecordCount
 }

@@ -59,8 +59,8 @@ import TidemarkNIOTransport
         let again = try await open()
         let differs = try await verify(try await again.store.exportReport())
         #expect(differs.status == 2, "\(differs.text)")
-        #expect(differs.text.contains("messages: OTHERWISE, 4 records on both sides"), "\(differs.text)")
-        #expect(differs.text.contains("The device has something else in 1 of its collections"))
+        #expect(differs.text.contains("messages: DIFFERENT, 4 records on both sides"), "\(differs.text)")
+        #expect(differs.text.contains("The device differs in 1 of its collections"))
         again.store.compare()
         for await event in again.store.events { if case .compared = event { break } }
         while try await again.store.syncNow().phase != .live {}

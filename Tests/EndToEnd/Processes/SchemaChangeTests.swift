@@ -29,7 +29,7 @@ import Testing
         let file = try document(in: server)
         let dry = try await apply(server, file, "--dry-run")
         #expect(dry.status == 0 && dry.text.contains("users.mood"), "\(dry.text)")
-        #expect(dry.text.contains("0 records in all") && dry.text.contains("devices that were here"), "\(dry.text)")
+        #expect(dry.text.contains("0 records in all") && dry.text.contains("devices seen in the last"), "\(dry.text)")
         let applied = try await apply(server, file, "--note", "ann")
         #expect(applied.status == 0 && applied.text.contains("in force as revision 2"), "\(applied.text)")
         let again = try await apply(server, file)

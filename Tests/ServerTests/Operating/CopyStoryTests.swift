@@ -60,8 +60,8 @@ import TidemarkWire
             }
         }
         #expect(differing(digest(1)).answer == .differs)
-        #expect(differing(digest(1)).lines == ["room notes: OTHERWISE, 1 records, and 2 at the server"])
-        #expect(differing(digest(1, 3)).lines == ["room notes: OTHERWISE, 2 records on both sides"])
+        #expect(differing(digest(1)).lines == ["room notes: DIFFERENT, 1 records, and 2 at the server"])
+        #expect(differing(digest(1, 3)).lines == ["room notes: DIFFERENT, 2 records on both sides"])
     }
 
     @Test func `what has changed since the report is not judged`() {

@@ -83,7 +83,7 @@ import TidemarkStore
     @Test func `it was deleted, by whom where that is kept`() throws {
         let unknown = try answer { $0.records = [Self.record(deleted: true)] }
         #expect(unknown.answer == .deleted)
-        #expect(unknown.sentence.contains("it was deleted at #40 (by whom is not kept any more)"))
+        #expect(unknown.sentence.contains("it was deleted at #40 (by whom is no longer known)"))
         let known = try answer { facts in
             let record = Self.record(deleted: true)
             facts.records = [record]
@@ -294,7 +294,7 @@ import TidemarkStore
         }
         #expect(story.answer == .behind && story.devices.map(\.state) == [.behind])
         #expect(story.sentence.contains("was sent everything up to #39, and the record's last change is #40"))
-        #expect(story.sentence.contains("does not take what it is sent"))
+        #expect(story.sentence.contains("does not read what it is sent"))
     }
 
     @Test func `a device was sent it`() throws {

@@ -85,7 +85,7 @@ import TidemarkModel
         #expect(bare.effect.contains(#"list "total" under "removed" of orders"#))
         let listed = try only(
             (#", "total": "integer""#, ""), (#""delete": ["member"]"#, #""delete": ["member"], "removed": ["total"]"#))
-        #expect(listed.kind == .takenAway && listed.effect.contains("is left out"))
+        #expect(listed.kind == .takenAway && listed.effect.contains("are left out"))
         let jobs = #"""
             "total": "integer"}},
               "jobs": {"was": "tasks", "scope": "shopId", "fields": {
@@ -95,7 +95,7 @@ import TidemarkModel
         let gone = try only(end)
         #expect(gone.what == "jobs" && gone.effect.contains(#"list "tasks" under "removed""#))
         let said = try only(end, (#""name": "shop","#, #""name": "shop", "removed": ["tasks"],"#))
-        #expect(said.what == "jobs" && said.effect.contains("the rest of the transaction stands"))
+        #expect(said.what == "jobs" && said.effect.contains("the rest of the transaction takes effect"))
     }
 
     @Test func `a new name that forgets the first one is found`() throws {
