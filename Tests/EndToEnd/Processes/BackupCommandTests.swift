@@ -34,7 +34,7 @@ import TidemarkWire
         #expect(used.status == 1 && used.text.contains("another server uses"), "\(used.text)")
         #expect(try await server.process.stop() == 0)
         let full = try await tidemark("restore", backup, "--database", server.database)
-        #expect(full.status == 1 && full.text.contains("is there already, and is left as it is"), "\(full.text)")
+        #expect(full.status == 1 && full.text.contains("exists already and stays unchanged"), "\(full.text)")
         let restored = try await tidemark("restore", backup, "--database", new)
         #expect(restored.status == 0 && restored.text.contains("compared with the manifest"), "\(restored.text)")
         var settings = server.settings
