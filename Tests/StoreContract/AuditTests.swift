@@ -158,7 +158,7 @@ import TidemarkStore
             #expect(
                 found == [
                     #"w\1 7 false {"a":"\tü\\"}"#, #"w\1 8 true "#,
-                    "a row of sync_record does not read: id is missing, or of another kind",
+                    "a row of sync_record cannot be read: id is missing, or of another kind",
                 ], "\(size)")
         }
         var cut = ArchiveRows("sync_record")

@@ -116,7 +116,7 @@ import TidemarkStore
             if case .postgres = ground.target {
                 // Its rows came, and then differed from the manifest that was made up: no server opens it.
                 let refused = try await BackupTests.refusal { try await ground.findings(of: ground.target) }
-                #expect(refused.contains("a restore into this database is under way, or was cut short"), "\(refused)")
+                #expect(refused.contains("a restore into this database is running, or was interrupted"), "\(refused)")
             } else {
                 try await ground.restore()
                 #expect(try await ground.findings(of: ground.target) == [])
