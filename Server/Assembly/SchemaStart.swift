@@ -44,8 +44,8 @@ extension ServerConfiguration {
 
     fileprivate static let noSchema = ConfigurationError(
         .schema,
-        "there is no schema, which says what apps may store; name its file here ('tidemark schema sample' prints one to begin"
-            + " with), or start with --dev to try things out")
+        "there is no schema: it defines what apps may store. Name its file here ('tidemark schema sample' prints one to"
+            + " begin with), or start with --dev to try things out")
 }
 
 extension OpenedStore {
@@ -75,7 +75,7 @@ extension OpenedStore {
                 .schema,
                 "\(given.name) is not the schema that is in force on this database (\(schema.name), version"
                     + " \(schema.version), revision \(stored.number)): start without it, and put it in force with 'tidemark"
-                    + " schema apply', which says first what apps in use would meet")
+                    + " schema apply', which first reports the effects on apps in use")
         }
         logger.warning(
             "Development mode: the given schema replaces the one that was in force",

@@ -79,8 +79,8 @@ package struct ServerConfiguration: Sendable {
         if cursors == nil, case .postgres = database {
             throw ConfigurationError(
                 .cursorKeyFile,
-                "servers on one database seal cursors with one key, and without a secret for tokens there is none; write "
-                    + "one with 'head -c 32 /dev/urandom | od -An -v -tx1 | tr -d \" \\n\" > cursor_key', name the file "
+                "there is no key to seal cursors: without a secret for tokens it needs a file of its own; write one "
+                    + "with 'head -c 32 /dev/urandom | od -An -v -tx1 | tr -d \" \\n\" > cursor_key', name the file "
                     + "here, and give it to every server")
         }
         schema = try values.schema(isDevelopment: isDevelopment)

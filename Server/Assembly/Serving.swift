@@ -17,8 +17,8 @@ private let lastLinesMax = Duration.seconds(1)
 
 /// Serves until SIGTERM or SIGINT, then stops without losing what it accepted.
 ///
-/// Prints `tidemark listening on http://HOST:PORT`, or `https://`, to standard output once it serves; everything else goes to standard
-/// error.
+/// Prints `tidemark listening on http://HOST:PORT`, or `https://`, to standard output once it serves; everything else is
+/// written to standard error.
 /// - Returns: false for a server that failed, for example on opening its store or its socket. The last line of the log
 ///   says why: printing the error here could block on a reader.
 package func runServer(_ wanted: ServerConfiguration) async -> Bool {

@@ -187,7 +187,8 @@ extension EmbeddedStore: Erasing {
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
                 throw StoreError(
                     .unavailable,
-                    "another program reads the database file, whose log cannot be emptied before that ends: close it")
+                    "another program reads the database file, and its log cannot be emptied until then: close that program"
+                )
             }
         }
     }

@@ -11,7 +11,7 @@ extension Doctor {
             return [
                 .wrong(
                     "server", "no figures: \(error)",
-                    why: "A server that does not answer serves nobody, or has no listener for operators.",
+                    why: "A server that does not answer is down, or has no listener for operators.",
                     do: "Check that it runs, and that it was started with --admin-listen.")
             ]
         }

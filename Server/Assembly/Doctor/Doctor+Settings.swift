@@ -167,7 +167,7 @@ extension Doctor {
             .look(
                 "files",
                 "\(files) files may be open, and \(configuration.limits.edge.connectionsMax) connections need \(needed)",
-                why: "The server takes fewer connections than it is set to.",
+                why: "The server accepts fewer connections than configured.",
                 do: "LimitNOFILE=\(needed) in the unit, or ulimit -n, for the server's user (this limit is yours).")
         ]
     }

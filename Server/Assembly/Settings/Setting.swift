@@ -94,7 +94,7 @@ package enum Setting: String, Sendable, CaseIterable {
                 "The address for operators: /metrics for Prometheus, /livez and /readyz, all without a token, and with"
                     + " --admin-token-file the console and the API. It belongs on an address that clients cannot reach,"
                     + " such as 127.0.0.1:8081.",
-                usual: "there is none")
+                usual: "none")
         case .adminTokenFile:
             Row(
                 .path, "file",
