@@ -16,7 +16,7 @@ extension ServerConfiguration {
 /// The keys that seal cursors. All nodes on a database need the same keys; their holder can neither sign a token nor
 /// read anything.
 ///
-/// They come from their own file if there is one, and are derived from the secrets for tokens. If there is neither and
+/// They come from their own file if there is one, and from the secrets for tokens. If there is neither and
 /// one process owns the database, a key is made and kept beside it.
 struct CursorKeys: Sendable {
     /// The first key seals, all keys open.

@@ -66,7 +66,7 @@ extension OpenedStore {
         guard let given, given.schema != schema else { return inForce }
         if beginning.isKnown, !configuration.isDevelopment {
             logger.warning(
-                "The given schema is an earlier one: the newer one stays in force; start without --schema",
+                "The given schema is an earlier one: the newer one stays in force; start without it",
                 metadata: ["schema": "\(given.name)", "revision": "\(stored.number)"])
             return inForce
         }

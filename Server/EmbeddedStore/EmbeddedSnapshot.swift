@@ -14,7 +14,7 @@ package struct EmbeddedSnapshot {
     private static let attemptsMax = 10_000
     /// The bytes of a page.
     package static let pageBytes = EmbeddedStore.pageBytes
-    /// The pages in one step of a copy, and the steps after which the copy is flushed: a server waits for the same disk
+    /// The pages in one step of a copy, and the steps after which the copy is flushed. A server waits for the same disk
     /// at each commit, and would wait for everything that was not flushed.
     private static let pagesPerStep: Int32 = 256
     private static let stepsPerFlush = 8

@@ -1,7 +1,7 @@
 /// The reason why a request to PostgreSQL failed.
 ///
-/// The description holds no parameter, no row value and no password: the server's detail line, which quotes keys, is
-/// never read, and its message is left out for data errors, where it may quote input.
+/// The description holds no parameter, no row value and no password. The server's detail line, which quotes keys, is
+/// never read. Its message is left out for data errors, where it may quote input.
 package enum PostgresError: Error, Sendable, Equatable {
     /// The connection broke while the request was in flight. **Whether it took effect is unknown.**
     case connectionLost(String)

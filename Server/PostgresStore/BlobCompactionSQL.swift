@@ -127,8 +127,8 @@ enum BlobCompactionSQL {
             ))
             """)
 
-    /// Records of scope $2 after number $3 with the overwritten values that are kept, at most $4 records and $5 bytes;
-    /// the flag is true for the last one.
+    /// Records of scope $2 after number $3 with their overwritten values, at most $4 records and $5 bytes. The flag is
+    /// true for the scope's last record.
     static let names = PreparedStatement(
         name: "sync_blob_names",
         sql: """

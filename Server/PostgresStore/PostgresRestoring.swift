@@ -88,7 +88,7 @@ package enum PostgresRestoring {
         }
     }
 
-    /// Ends a restore whose rows are all written: the tables are migrated to this version's, `body` runs with the only
+    /// Ends a restore whose rows are all written. The tables are migrated to this version's, `body` runs with the only
     /// store that may write, and then the fence admits nodes. A repeated call after a kill continues.
     ///
     /// - Parameter state: the manifest's description of the database that was backed up.

@@ -5,7 +5,7 @@ import TidemarkStore
 /// Places of scopes are PostgreSQL's own hashes, which another major version may compute differently: then no search
 /// would find the stored records, without any error. A known text is stored with its hash to detect that.
 extension PostgresStore {
-    /// Computes the places of all records again if PostgreSQL hashes differently than when they were made: some
+    /// Computes the places of all records again if PostgreSQL hashes differently than when they were made. It does some
     /// thousand rows in a transaction, so that no lock is held for long. After an interruption the next start begins
     /// again.
     func mendPlaces(_ connection: PostgresConnection) async throws {

@@ -37,8 +37,8 @@ extension PostgresStore {
         return again
     }
 
-    /// See `Store.commit`: one round trip. A batch ahead is sent right behind the one before, on the same connection;
-    /// if that is not possible, on one of its own, where it waits for the workspace's lock.
+    /// See `Store.commit`: one round trip. A batch ahead is sent right behind the one before, on the same connection.
+    /// If that is not possible, it uses one of its own, where it waits for the workspace's lock.
     ///
     /// If the task is cancelled during COMMIT, the outcome is unknown: kind `unavailable`.
     package func commit(

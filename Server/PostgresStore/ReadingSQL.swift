@@ -145,8 +145,8 @@ enum ReadingSQL {
             ORDER BY s.born DESC
             """)
 
-    /// Living rows of scope $2 and collection $3 with the ids $4, in their order and with their positions among them,
-    /// no further than the first row that exceeds $5 bytes.
+    /// Living rows of scope $2 and collection $3 with the ids $4, in their order and with their positions among them.
+    /// They end with the first row that exceeds $5 bytes.
     static let pageOfIDs = PreparedStatement(
         name: "sync_page_of_ids",
         sql: """

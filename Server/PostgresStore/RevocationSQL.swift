@@ -4,7 +4,7 @@ import TidemarkPostgres
 enum RevocationSQL {
     /// kind is `workspace`, `user` or `client`; name says which, owner whose; not_before is in milliseconds.
     ///
-    /// The row of `sync_revocation_head` is locked until the commit, so that numbers become visible in their order: a
+    /// The row of `sync_revocation_head` is locked until the commit, so that numbers become visible in their order. A
     /// reader that has read up to one has missed none below it.
     static let tables =
         [

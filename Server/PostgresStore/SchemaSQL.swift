@@ -58,7 +58,7 @@ enum SchemaSQL {
             """)
 
     /// Reads $4 records after a key, in the key's order. Returns the count of living records of each collection, then
-    /// the count of values of each given field, and last the key at the end of the step, if there may be more.
+    /// the count of values of each given field. The last row is the key at the end of the step.
     static let count = PreparedStatement(
         name: "sync_count_records",
         sql: """

@@ -15,8 +15,8 @@ import TidemarkStore
 /// | class 23: `23502`, `23505`, `23514` | the tables refuse rows that fit our own tables | `unavailable` |
 /// | class 42, `0A000`, `P0001`, all others | the tables are no longer ours, or the database cannot | `unavailable` |
 ///
-/// Only after `data` and `invariant` the server searches the batch for the fault, and refuses one transaction for good:
-/// its values cause the error, and the transactions behind it go on. A column, constraint or trigger that an operator
+/// Only after `data` and `invariant` the server searches the batch for the fault, and refuses one transaction for good.
+/// Its values cause the error, and the transactions behind it go on. A column, constraint or trigger that an operator
 /// added, or another version while it changes the tables, fails every write alike. Refusing those would park the writes
 /// of all devices; they wait instead until the tables are corrected. A check that an operator added and that only some
 /// values fail has the same effect: it blocks its workspace, and the log says why.

@@ -29,12 +29,12 @@ struct Transactions: Sendable {
     var beginRead: [Statement] { [.simple("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), readSettings] }
 
     /// Every search is by an index, every join a loop with one search for each element of an array. A generic plan
-    /// fixes this for good; with statistics, plans made while a table was small (scan it, hash it) stay until the next
+    /// fixes this for good. With statistics, plans made while a table was small (scan it, hash it) stay until the next
     /// ANALYZE and cost a thousand times more. Costs count rows, and entries of indexes, and nothing else. That prefers
     /// the index that finds fewer of them, and a search for each element to comparing every row with each, down to
     /// tables of one row. An entry of an index costs as much as a row. When it cost a thousandth, PostgreSQL after an
-    /// ANALYZE read the whole primary key for each window of a scope that holds most rows, and a catch-up of 100,000
-    /// records took 25 times as long.
+    /// ANALYZE read the whole primary key for each window of a scope that holds most rows. A catch-up of 100,000
+    /// records then took 25 times as long.
     ///
     /// The coordinator of a Citus must know the values of a join or an insert to find the shard; the shard makes the
     /// plan.

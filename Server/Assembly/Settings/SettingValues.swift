@@ -157,8 +157,8 @@ struct SettingValues {
 }
 
 extension Setting {
-    /// Returns the setting for a command other than the server: its option overrides the environment, which overrides
-    /// the file of settings that the environment names; `nil` if it is not set.
+    /// Returns the setting for a command other than the server; `nil` if it is not set. Its option overrides the
+    /// environment, which overrides the file of settings that the environment names.
     ///
     /// - Throws: for a file of settings that cannot be read.
     package func given(_ option: String?, _ environment: [String: String]) throws(ConfigurationError) -> String? {
