@@ -7,15 +7,15 @@ import TidemarkModel
 import TidemarkNode
 import TidemarkStore
 
-/// What a server needs so that people can sign in, put together.
+/// The services and keys for people's sign-in, put together.
 struct AccountParts {
     let desk: AccountService
-    /// What has to run.
+    /// The services that must run.
     let services: [any Service]
 
-    /// `nil` where nobody signs in.
+    /// `nil` if the configuration has no accounts.
     ///
-    /// - Throws: for a hook that is none, or a store that keeps no accounts.
+    /// - Throws: for an invalid reset hook, or a store that keeps no accounts.
     init?(
         _ configuration: ServerConfiguration, store: any Store, eventLoops: any EventLoopGroup,
         _ surroundings: ServerAssembly.Surroundings, forgetting: ForgettingTime, logger: Logger

@@ -7,12 +7,13 @@ import TidemarkAPI
 import TidemarkEdge
 import TidemarkTelemetry
 
-/// The listener for operators: a socket of its own, so that what it tells is never where clients come. It speaks plain HTTP: it
-/// belongs on the loopback address, and who needs it from afar has a tunnel or a proxy for it.
+/// The listener for operators. It has a socket of its own, so that its answers are never reachable at the clients'
+/// address. It speaks plain HTTP and belongs on the loopback address; for access from afar, operators use a tunnel or a
+/// proxy.
 enum AdminListener {
     /// A scraper and a few probes need no more.
     private static let connectionsMax = 64
-    /// A connection on which nothing is said goes after so long.
+    /// A connection without traffic is closed after this time.
     private static let idleMax = Duration.seconds(60)
 
     /// Serves until a graceful shutdown.
@@ -33,7 +34,8 @@ enum AdminListener {
                     "Operators are listened to",
                     metadata: ["address": "\(ListenAddress(host: address.host, port: port))"])
                 if !address.isLoopback {
-                    logger.warning("Whoever reaches the listener for operators may read its figures: keep clients away")
+                    logger.warning(
+                        "Anyone who reaches the listener for operators can read its figures: keep clients away")
                 }
                 await onListening(port)
             },
@@ -42,16 +44,16 @@ enum AdminListener {
 }
 
 extension ListenAddress {
-    /// Only programs on this machine reach it.
+    /// True when only programs on this machine reach the address.
     var isLoopback: Bool {
-        // A name may lead anywhere, whatever it begins with.
+        // A name may resolve to any address, however it begins.
         guard let address = try? SocketAddress(ipAddress: host, port: 0) else { return host == "localhost" }
         return address.protocol == .inet ? host.hasPrefix("127.") : address.ipAddress == "::1"
     }
 }
 
 extension Telemetry {
-    /// Closes that say something of who is at the other end: a protocol that was broken, a token that does not count, a limit.
+    /// The close codes that say something about the peer: a broken protocol, an invalid token, an exceeded limit.
     private static let notedCodes: Set<UInt16> = [1002, 1003, 1007, 1008, 1009, 4400, 4401, 4403, 4411, 4429]
 
     /// Counts what the edge refuses and closes.

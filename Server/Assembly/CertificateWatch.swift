@@ -7,10 +7,11 @@ import TidemarkLock
 import TidemarkTelemetry
 import UnixSignals
 
-/// The certificate that is in use, which follows its files: new connections get the new one, those that are open keep theirs.
+/// The certificate in use, which follows its files: new connections get the new certificate, open ones keep theirs
+///
 ///
-/// A file that changed counts once two looks have seen the same, so that one which is being written is not read halfway; SIGHUP
-/// looks at once. What cannot be used is told and counted, and the certificate before goes on.
+/// A changed file is read once two looks have found the same content, so that a half-written file is never used; SIGHUP
+/// looks at once. A file that cannot be used is logged and counted, and the certificate before it stays in use.
 final class CertificateWatch: Service {
     static let lookEvery = Duration.seconds(2)
 
@@ -21,9 +22,9 @@ final class CertificateWatch: Service {
 
     private struct State {
         var certificate: ServerCertificate
-        /// What was tried last.
+        /// The files that were tried last.
         var tried: Files
-        /// What the last look has seen, where it is not that.
+        /// The files of the last look, if they differ from `tried`.
         var changed: Files?
         var isUnreadable = false
     }
@@ -36,7 +37,7 @@ final class CertificateWatch: Service {
     private let state: Lock<State>
 
     /// - Parameter now: milliseconds since 1970.
-    /// - Throws: for files that cannot be read or used: at the start there is no certificate before.
+    /// - Throws: for files that cannot be read or used: at the start there is no earlier certificate.
     init(
         _ paths: CertificatePaths, now: @escaping @Sendable () -> Int64, clock: any Clock<Duration>,
         metrics: ServerMetrics, logger: Logger
@@ -61,11 +62,11 @@ final class CertificateWatch: Service {
         if end <= now() / 1_000 { logger.error("The certificate has ended: clients refuse it", metadata: endOf) }
     }
 
-    /// For the next connection. Any thread.
+    /// The TLS context for the next connection. Any thread.
     var context: NIOSSLContext { state.withLock { $0.certificate.context } }
-    /// The same, to be asked at each connection.
+    /// Returns ``context``; called for each connection.
     var contexts: @Sendable () -> NIOSSLContext { { self.context } }
-    /// Seconds since 1970.
+    /// The end of the certificate's validity, in seconds since 1970.
     var end: Int64 { state.withLock { $0.certificate.end } }
 
     func run() async throws {
@@ -86,7 +87,7 @@ final class CertificateWatch: Service {
 
     /// Looks whether the files have changed.
     ///
-    /// - Parameter isAsked: they are tried as they are now, even if they were before.
+    /// - Parameter isAsked: tries the files as they are now, even if they were tried before.
     func look(isAsked: Bool = false) {
         let read = Self.contents(paths.certificate).flatMap { chain in
             Self.contents(paths.key).map { Files(chain: chain, key: $0) }
@@ -117,7 +118,7 @@ final class CertificateWatch: Service {
         }
     }
 
-    /// Told once until they can be read again.
+    /// Reports unreadable files once, until they can be read again.
     private func noteUnreadable(_ isAsked: Bool) {
         let wasUnreadable = state.withLock { state in
             defer { state.isUnreadable = true }
@@ -130,7 +131,7 @@ final class CertificateWatch: Service {
         metrics.certificateReads.count("refused")
         var metadata = endOf
         metadata["reason"] = "\(reason)"
-        logger.error("The files of the certificate cannot be used: the one before goes on", metadata: metadata)
+        logger.error("The files of the certificate cannot be used: the earlier one stays in use", metadata: metadata)
     }
 
     private var endOf: Logger.Metadata {

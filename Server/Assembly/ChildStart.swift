@@ -2,14 +2,14 @@ package import Foundation
 
 /// Starts programs, which stay in this program's process group, so that Ctrl-C ends all of them.
 package enum ChildStart {
-    /// Starts a program that reads nothing.
+    /// Starts a program with an empty standard input.
     ///
     /// - Parameters:
-    ///   - arguments: without the program's name.
+    ///   - arguments: its arguments without the program's name.
     ///   - environment: added to this process's own.
     ///   - output: the file of its standard output.
     ///   - errors: the file of its standard error.
-    /// - Returns: its process, or what the system says of a refusal.
+    /// - Returns: its process, or the system's error if it could not be started.
     package static func spawn(
         _ program: String, _ arguments: [String], _ environment: [String: String], output: Int32, errors: Int32
     ) -> Result<pid_t, POSIXError> {

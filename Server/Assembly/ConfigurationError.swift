@@ -1,6 +1,6 @@
-/// A value that the server cannot start with: which, what is wrong with it, and what to do.
+/// A setting that the server cannot start with: its name, its fault, and the remedy.
 package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The variable that the value came from, or would come from.
+    /// The variable that the value came from, or would have come from.
     package let setting: String
     package let reason: String
 

@@ -3,7 +3,7 @@ import Foundation
 import TidemarkHub
 
 extension ServerConfiguration {
-    /// What cursors are sealed with; makes a key where there is none and nobody else needs it.
+    /// Returns the seal for cursors. Makes a key if there is none and no other process needs it.
     func cursorSeal() throws(ConfigurationError) -> CursorSeal {
         if let cursors { return cursors }
         guard case .sqlite(let path) = database else {
@@ -13,13 +13,13 @@ extension ServerConfiguration {
     }
 }
 
-/// The keys that cursors are sealed with: all nodes on a database need the same, and who has them can neither sign a token nor
+/// The keys that seal cursors. All nodes on a database need the same keys; their holder can neither sign a token nor
 /// read anything.
 ///
-/// They are those of their own file where there is one, and what the secrets for tokens stand for. Where there is neither, and one
-/// process has the database for itself, a key is made and kept beside it.
+/// They come from their own file if there is one, and from the secrets for tokens. If there is neither and
+/// one process owns the database, a key is made and kept beside it.
 struct CursorKeys: Sendable {
-    /// The first seals, all open.
+    /// The first key seals, all keys open.
     private var keys: [SymmetricKey]
 
     init(own: [SymmetricKey], secret: ServerSecret?) { keys = own + (secret?.cursorKeys ?? []) }
@@ -29,7 +29,7 @@ struct CursorKeys: Sendable {
         keys.first.map { CursorSeal(key: $0, previousKeys: Array(keys.dropFirst())) }
     }
 
-    /// The key that is kept beside a SQLite file, made if there is none.
+    /// The seal of the key that is kept beside a SQLite file. A missing key is made.
     static func seal(beside database: String) throws(ConfigurationError) -> CursorSeal {
         let path = URL(fileURLWithPath: database).deletingPathExtension().path + ".cursor_key"
         if !FileManager.default.fileExists(atPath: path) { try make(path) }
@@ -42,7 +42,7 @@ struct CursorKeys: Sendable {
 
     private static func make(_ path: String) throws(ConfigurationError) {
         do {
-            // Of two processes that make one, both read the first.
+            // If two processes make a key, both read the one that was first.
             _ = try KeptSecret.keep(KeptSecret.random(), at: path)
         } catch {
             throw ConfigurationError(

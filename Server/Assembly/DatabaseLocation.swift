@@ -1,4 +1,4 @@
-/// Where the records are.
+/// The database that holds the records.
 package enum DatabaseLocation: Hashable, Sendable {
     /// The path of a file.
     case sqlite(path: String)
@@ -36,8 +36,8 @@ package enum DatabaseLocation: Hashable, Sendable {
     package static let usual = "sqlite:\(usualPath)"
     static let usualPath = "./tidemark-data/tidemark.sqlite"
 
-    /// What a command works on: its option counts more than the environment, and that more than the file of settings which the
-    /// environment names; ``usual`` where none says anything.
+    /// The database that a command works on. Its option overrides the environment, which overrides the file of settings
+    /// that the environment names. Without any of them it is ``usual``.
     package init(given option: String?, _ environment: [String: String]) throws(ConfigurationError) {
         let values = try SettingValues(environment: environment, overrides: option.map { [.database: $0] } ?? [:])
         do throws(ConfigurationError) {
@@ -47,7 +47,7 @@ package enum DatabaseLocation: Hashable, Sendable {
         }
     }
 
-    /// True of `host=… dbname=…`, which is no URI and hardly meant as the name of a file.
+    /// True for `host=… dbname=…`, which is no URI and hardly meant as a file's name.
     private static func hasKeywords(_ text: String) -> Bool {
         let first = text.drop { $0 == " " }.prefix { $0 != "=" }
         guard first.endIndex < text.endIndex else { return false }
@@ -55,7 +55,7 @@ package enum DatabaseLocation: Hashable, Sendable {
         return keywords.contains { first == $0 }
     }
 
-    /// The file; `nil` for a server's database.
+    /// The path of the SQLite file; `nil` for PostgreSQL.
     package var path: String? {
         switch self {
         case .sqlite(let path): path
@@ -63,7 +63,7 @@ package enum DatabaseLocation: Hashable, Sendable {
         }
     }
 
-    /// For people: without user or password.
+    /// A description for people, without user or password.
     package var summary: String {
         switch self {
         case .sqlite(let path): "SQLite file \(path)"

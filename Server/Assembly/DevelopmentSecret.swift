@@ -7,16 +7,16 @@ package struct DevelopmentSecret: Sendable, CustomStringConvertible, CustomRefle
     package enum Purpose: String, Sendable {
         /// Signs and checks users' tokens.
         case tokens = "dev_secret"
-        /// Is the operators' token.
+        /// The operators' token.
         case operators = "dev_admin_token"
     }
 
     package let path: String
-    /// The file's content, or what it will be.
+    /// The file's content, or its future content.
     package let text: String
     private let isKept: Bool
 
-    /// The secret of a server whose data is in this folder: the one that is kept, or else a new one, which is kept by ``keep()``.
+    /// Reads the secret of the server whose data is in this folder, or makes a new one, which ``keep()`` writes.
     init(_ purpose: Purpose, in folder: String) throws(ConfigurationError) {
         path = Self.path(purpose, in: folder)
         if let kept = try Self.kept(at: path) {
@@ -26,22 +26,22 @@ package struct DevelopmentSecret: Sendable, CustomStringConvertible, CustomRefle
         }
     }
 
-    /// The secret that a server has kept.
+    /// Reads the secret that a server has kept.
     ///
-    /// - Throws: where there is none, with what to do.
+    /// - Throws: if there is none, with the remedy.
     package init(kept purpose: Purpose, in folder: String) throws(ConfigurationError) {
         path = Self.path(purpose, in: folder)
         guard let kept = try Self.kept(at: path) else {
             let listener = purpose == .operators ? " --admin-listen 127.0.0.1:8081" : ""
             throw ConfigurationError(
                 .development,
-                "\(path) is not there: start 'tidemark serve --dev\(listener)' in this folder, or name the folder of its data by "
-                    + "--dev-data (that of its SQLite file; ./tidemark-data beside PostgreSQL)")
+                "\(path) does not exist: start 'tidemark serve --dev\(listener)' in this folder, or name the folder of"
+                    + " its data by --dev-data (that of its SQLite file; ./tidemark-data beside PostgreSQL)")
         }
         (text, isKept) = (kept, true)
     }
 
-    /// Writes a new secret to its file; nothing where it is kept already.
+    /// Writes a new secret to its file. Does nothing if it is kept already.
     func keep() throws(ConfigurationError) {
         guard !isKept else { return }
         let isOurs: Bool
@@ -66,15 +66,15 @@ package struct DevelopmentSecret: Sendable, CustomStringConvertible, CustomRefle
         return String(decoding: contents, as: UTF8.self)
     }
 
-    /// Fixed text.
+    /// A fixed text, so that no log shows the secret.
     package var description: String { "DevelopmentSecret(redacted)" }
 
-    /// Without children, so that `dump` shows nothing either.
+    /// A mirror without children, so that `dump` shows nothing either.
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension DatabaseLocation {
-    /// The folder of what a server keeps beside its records: that of the SQLite file, or the usual one beside PostgreSQL.
+    /// The folder of the server's other files: that of the SQLite file, or the usual one beside PostgreSQL.
     package var dataFolder: String {
         URL(fileURLWithPath: path ?? Self.usualPath).deletingLastPathComponent().path
     }

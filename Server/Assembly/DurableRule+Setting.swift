@@ -26,16 +26,16 @@ extension DurableRule {
 }
 
 extension SettingValues {
-    /// `nil` where nothing is said.
+    /// Reads the rule for durable numbers; `nil` if none is set.
     func durable(on database: DatabaseLocation) throws(ConfigurationError) -> DurableRule? {
         guard let text = self[.durable] else { return nil }
         guard let rule = DurableRule(text) else {
             throw ConfigurationError(
                 .durable,
-                "\"\(text)\" is none of age=24h (from 1m to 3650d), replicas=1 (from 1 to 16) and backup")
+                "\"\(text)\" is not a rule: write age=24h (1m to 3650d), replicas=1 (1 to 16) or backup")
         }
         if case .replicas = rule, case .sqlite = database {
-            throw ConfigurationError(.durable, "a SQLite file has no standbys: say age=24h, or backup")
+            throw ConfigurationError(.durable, "a SQLite file has no standbys: write age=24h, or backup")
         }
         return rule
     }

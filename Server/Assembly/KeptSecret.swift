@@ -11,16 +11,16 @@ enum KeptSecret {
         }.joined()
     }
 
-    /// Writes a secret that is not there yet. Its name appears when all of it is on disk, and never in the place of another: of two
-    /// processes that make one, the second keeps nothing.
+    /// Writes a secret to a new file. The file's name appears once the whole content is on disk, and never replaces
+    /// another file: if two processes make a secret, the second keeps nothing.
     ///
-    /// - Returns: whether this one is kept now.
+    /// - Returns: whether this secret is the one that is kept.
     /// - Throws: when the file cannot be written.
     static func keep(_ secret: String, at path: String) throws -> Bool {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let draft = "\(path).\(ProcessInfo.processInfo.processIdentifier).new"
-        // One of a process that had this number and was cut short.
+        // A leftover of a process that had this number and was interrupted.
         unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL, 0o600)
         guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a server listens.
+/// The address that a server listens on.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     /// A name or an address; IPv6 without brackets.
     package var host: String
@@ -14,7 +14,7 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `HOST:PORT`, with an IPv6 address in brackets; the host `*` is every address of this machine.
     ///
-    /// - Parameter setting: whose value it is, for the error.
+    /// - Parameter setting: the setting that holds the text, for the error.
     package init(_ text: String, of setting: Setting = .listen) throws(ConfigurationError) {
         guard let colon = text.lastIndex(of: ":") else {
             throw ConfigurationError(setting, "\"\(text)\" has no port: write HOST:PORT, such as 127.0.0.1:8080")
@@ -34,8 +34,8 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(host: host == "*" ? Self.everyHost : String(host), port: port)
     }
 
-    /// The address that stands for all of this machine: IPv6, or IPv4 where the system has no other. A socket of it takes IPv4 as
-    /// well, whatever the system's `bindv6only` says: NIO clears `IPV6_V6ONLY` of each socket that it makes.
+    /// The wildcard address: IPv6, or IPv4 if the system has no IPv6. Its socket accepts IPv4 as well, whatever the
+    /// system's `bindv6only` is: NIO clears `IPV6_V6ONLY` of each socket that it makes.
     private static var everyHost: String {
         let descriptor = socket(AF_INET6, systemNumber(of: SOCK_STREAM), 0)
         guard descriptor >= 0 else { return "0.0.0.0" }

@@ -4,11 +4,11 @@ import TidemarkEmbeddedStore
 import TidemarkLock
 import TidemarkStore
 
-/// Bringing a database's tables to this version's, apart from serving: see `Store/Generations/GENERATIONS.md`.
+/// Brings a database's tables to this version's without serving: see `Store/Generations/GENERATIONS.md`.
 package enum Migration {
-    /// What would be done, without doing it: a text for each step.
+    /// Returns one line for each step that ``run(_:contracts:timeout:show:)`` would do, without doing it.
     ///
-    /// - Parameter contracts: also takes away what only servers of earlier versions use.
+    /// - Parameter contracts: also deletes what only servers of earlier versions use.
     /// - Throws: `StoreError`, `ConfigurationError`.
     package static func plan(_ database: DatabaseLocation, contracts: Bool) async throws -> [String] {
         let extent = contracts ? MigrationPlan.Extent.contract : .all
@@ -20,12 +20,12 @@ package enum Migration {
         return lines.map(\.text)
     }
 
-    /// Does it, and returns when nothing is left. Cut short, the next one goes on where it was.
+    /// Runs all steps. An interrupted run is continued by the next one.
     ///
     /// - Parameters:
-    ///   - contracts: also takes away what only servers of earlier versions use.
-    ///   - timeout: for one step on PostgreSQL that does not come bit by bit, and for the wait for a lock.
-    ///   - show: given a line each time a step begins or ends, and each second in between.
+    ///   - contracts: also deletes what only servers of earlier versions use.
+    ///   - timeout: for a step on PostgreSQL that cannot be divided, and for the wait for a lock.
+    ///   - show: receives a line each time a step begins or ends, and each second in between.
     /// - Throws: `StoreError`, `ConfigurationError`.
     package static func run(
         _ database: DatabaseLocation, contracts: Bool, timeout: Duration, show: @escaping @Sendable (String) -> Void
@@ -39,7 +39,7 @@ package enum Migration {
                 try EmbeddedBlobStore(path: EmbeddedBlobStore.path(besides: path)).close()
                 try await store.migrate(extent, isGentle: false, report: progress.report)
             } catch {
-                // What is wrong with the tables is the one thing to tell.
+                // The fault of the tables is the error to report.
                 try? store.close()
                 throw error
             }
@@ -50,7 +50,7 @@ package enum Migration {
     }
 }
 
-/// Passes on what is told of a migration, but how far it is only now and then.
+/// Forwards the events of a migration, but reports its progress only now and then.
 final class MigrationProgress: Sendable {
     private let every: Duration
     private let show: @Sendable (MigrationEvent) -> Void
@@ -75,7 +75,7 @@ final class MigrationProgress: Sendable {
         if isShown { show(event) }
     }
 
-    /// For the log of a server.
+    /// Writes a migration to the server's log.
     static func log(_ logger: Logger) -> MigrationProgress {
         MigrationProgress(every: .seconds(5)) { event in
             logger.notice("The tables are brought up to date", metadata: ["step": "\(event.text)"])
@@ -83,9 +83,9 @@ final class MigrationProgress: Sendable {
     }
 }
 
-/// Makes, beside serving, what the server does not need to serve.
+/// Runs, beside serving, the steps that the server does not need in order to serve.
 struct MigrationService: Service {
-    /// Between two attempts after one has failed.
+    /// The pause after a failed attempt.
     private static let retryEvery = Duration.seconds(30)
     let logger: Logger
     let migrate: @Sendable () async throws -> Void
@@ -100,10 +100,10 @@ struct MigrationService: Service {
                 } catch is CancellationError {
                     return
                 } catch {
-                    // Cut short by whoever needs the store no more: it says nothing of the tables.
+                    // The store is being closed: the interruption says nothing about the tables.
                     guard !Task.isCancelled else { return }
                     logger.warning(
-                        "The tables are not up to date yet; it is tried again", metadata: ["error": "\(error)"])
+                        "The tables are not up to date yet; the server tries again", metadata: ["error": "\(error)"])
                 }
                 do { try await clock.sleep(for: Self.retryEvery) } catch { return }
             }

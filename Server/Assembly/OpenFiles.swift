@@ -1,13 +1,13 @@
 import Foundation
 
-/// How many files, and sockets among them, the process may have open.
+/// The bound on the files and sockets that the process may have open.
 package enum OpenFiles {
-    /// Kept for what is not a connection of a client: the database, logs, listeners.
+    /// Files that no client's connection uses: the database, logs, listeners.
     static let reserve = 128
-    /// Darwin has no bound of its own for it, and refuses more than its headers' `OPEN_MAX`.
+    /// Darwin's bound, which it does not report: it refuses more than `OPEN_MAX` of its headers.
     private static let darwinMax: rlim_t = 10_240
 
-    /// Raises the bound as far as the system lets, and tells it; `nil` where the system does not say.
+    /// Raises the bound as far as the system allows, and returns it; `nil` if the system does not say.
     package static func raise() -> Int? {
         var limit = rlimit()
         let files = systemNumber(of: RLIMIT_NOFILE)
@@ -17,11 +17,11 @@ package enum OpenFiles {
             limit.rlim_cur = most
             if setrlimit(files, &limit) == 0 { return Int(clamping: most) }
         }
-        // Refused, for instance where the most is more than the kernel has: it is as it was.
+        // Refused, for instance because the hard limit exceeds the kernel's: the bound is unchanged.
         return Int(clamping: before)
     }
 
-    /// What a server may raise the bound to; `nil` where the system does not say.
+    /// The highest bound that a server may set; `nil` if the system does not say.
     static var most: Int? {
         var limit = rlimit()
         guard getrlimit(systemNumber(of: RLIMIT_NOFILE), &limit) == 0 else { return nil }

@@ -5,11 +5,11 @@ package import TidemarkHub
 package import TidemarkModel
 import TidemarkStore
 
-/// A schema document with what it says.
+/// A schema document and its parsed schema.
 package struct SchemaDocument: Hashable, Sendable {
     package let bytes: [UInt8]
     package let schema: Schema
-    /// How people know it: a path, or what else it is.
+    /// Its name for people: a path or another source.
     package let name: String
 
     /// - Throws: what is wrong with the document.
@@ -26,14 +26,15 @@ package struct SchemaDocument: Hashable, Sendable {
         }
     }
 
-    /// A chat, for trying things out.
+    /// The chat schema, for trying things out.
     package static func sample() throws(ConfigurationError) -> SchemaDocument {
         try SchemaDocument(ChatDocument.json, from: "the sample")
     }
 }
 
 extension ServerConfiguration {
-    /// - Throws: when there is no schema, and no database file that could know one: before one is made.
+    /// - Throws: when there is neither a schema nor a database file that could hold one. The check runs before a file
+    ///   is made.
     func requireSchemaOrDatabase() throws(ConfigurationError) {
         guard schema == nil, case .sqlite(let path) = database, !FileManager.default.fileExists(atPath: path) else {
             return
@@ -43,14 +44,14 @@ extension ServerConfiguration {
 
     fileprivate static let noSchema = ConfigurationError(
         .schema,
-        "there is no schema, which says what apps may store; name its file here ('tidemark schema sample' prints one to begin"
-            + " with), or start with --dev to try things out")
+        "there is no schema: it defines what apps may store. Name its file here ('tidemark schema sample' prints one to"
+            + " begin with), or start with --dev to try things out")
 }
 
 extension OpenedStore {
-    /// The schema that is in force on the database. A document that the configuration names is put in force where there is
-    /// none, so on the first start; in development also where there is another one. One that was in force earlier changes
-    /// nothing: whoever put the next one in force must not be stopped by the file of before at the next restart.
+    /// Returns the schema that is in force on the database. A document that the configuration names is put in force if
+    /// there is none, so on the first start; in development also if there is another one. A document that was in force
+    /// earlier changes nothing: the file of an earlier schema must not stop the next restart.
     ///
     /// - Throws: `ConfigurationError` when there is none, or when the configuration names one that never was in force.
     package func schema(
@@ -65,7 +66,7 @@ extension OpenedStore {
         guard let given, given.schema != schema else { return inForce }
         if beginning.isKnown, !configuration.isDevelopment {
             logger.warning(
-                "The schema that was given is an earlier one: the one that was put in force since stays; start without it",
+                "The given schema is an earlier one: the newer one stays in force; start without it",
                 metadata: ["schema": "\(given.name)", "revision": "\(stored.number)"])
             return inForce
         }
@@ -74,11 +75,11 @@ extension OpenedStore {
                 .schema,
                 "\(given.name) is not the schema that is in force on this database (\(schema.name), version"
                     + " \(schema.version), revision \(stored.number)): start without it, and put it in force with 'tidemark"
-                    + " schema apply', which says first what apps in use would meet")
+                    + " schema apply', which first reports the effects on apps in use")
         }
         logger.warning(
-            "Development mode: the schema that was given replaces the one before", metadata: ["schema": "\(given.name)"]
-        )
+            "Development mode: the given schema replaces the one that was in force",
+            metadata: ["schema": "\(given.name)"])
         let next = SchemaRevision(
             number: stored.number + 1, document: given.bytes, requirement: stored.requirement, applied: now,
             note: "a start in development")
@@ -96,8 +97,8 @@ extension SchemaRevision {
         } catch {
             throw ConfigurationError(
                 .schema,
-                "the schema that is in force on this database (revision \(number)) is not read by this version of Tidemark:"
-                    + " run a later one (\(error))")
+                "the schema that is in force on this database (revision \(number)) cannot be read by this version of"
+                    + " Tidemark: run a later one (\(error))")
         }
     }
 }

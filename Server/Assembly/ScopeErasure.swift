@@ -4,7 +4,7 @@ package import TidemarkModel
 import TidemarkNode
 package import TidemarkStore
 
-/// Erasure of a scope by hand, of a database that servers may be serving: what `tidemark erase scope` does.
+/// The erasure of a scope from the command line, beside running servers: `tidemark erase scope`.
 package struct ScopeErasure: Sendable {
     package let scope: ScopeID
     package let workspace: WorkspaceID
@@ -21,29 +21,29 @@ package struct ScopeErasure: Sendable {
         self.workspace = workspace
     }
 
-    /// What would go.
+    /// The extent of an erasure.
     package struct Plan: Hashable, Sendable {
         package var members = 0
         package var counts = ErasureCounts()
         package var blobs = BlobUsage()
-        /// The erasure was begun before, and not ended.
+        /// True when an earlier erasure of the scope was interrupted.
         package var isBegun = false
 
-        /// Nothing of the scope is there.
+        /// True when nothing of the scope is stored.
         package var isEmpty: Bool {
             members == 0 && counts.records == 0 && counts.tombstones == 0 && blobs.blobs == 0 && !isBegun
         }
     }
 
-    /// What is to go, and what went so far.
+    /// The plan, then each step of the erasure.
     package enum Progress: Sendable {
         case planned(Plan)
         case progressed(Eraser.Progress)
     }
 
-    /// Tells what is to go, and unless it is only planned takes it away.
+    /// Reports the plan and, unless only the plan is wanted, erases the scope.
     ///
-    /// - Throws: `StoreError`, also when there is no such scope, or when everybody sees it.
+    /// - Throws: `StoreError`, also when the scope does not exist or every user sees it.
     package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
         try await OpenedStore.using(configuration, logger: logger) { opened in
             guard let erasing = opened.erasure else { throw StoreError(.data, "this store cannot erase") }
@@ -55,7 +55,7 @@ package struct ScopeErasure: Sendable {
             guard !schema.sharedScopes.contains(scope) else {
                 throw StoreError(
                     .data,
-                    "the schema shares scope \(scope) with every user: nobody can be told to withdraw it. Delete its records"
+                    "the schema shares scope \(scope) with every user: devices cannot withdraw it. Delete its records"
                         + " instead, which takes them off all devices; 'tidemark compact' forgets them")
             }
             let plan = try await plan(opened, erasing)
@@ -78,19 +78,19 @@ package struct ScopeErasure: Sendable {
         plan.counts = try await erasing.erasureCounts(of: scope, in: workspace)
         plan.blobs = try await opened.blobErasure?.erasureUsage(of: scope, in: workspace) ?? BlobUsage()
         plan.isBegun = try await erasing.openErasures(in: workspace).contains(scope)
-        var place: Seat?
+        var position: Seat?
         repeat {
             let page = try await erasing.members(
-                of: scope, in: workspace, after: place, limit: Eraser.Limits().membersPerStep)
+                of: scope, in: workspace, after: position, limit: Eraser.Limits().membersPerStep)
             plan.members += page.users.count
-            place = page.next
-        } while place != nil
+            position = page.next
+        } while position != nil
         return plan
     }
 }
 
 extension OpenedStore {
-    /// What erases, between other work.
+    /// Returns an eraser that works between other writes.
     ///
     /// - Throws: `StoreError` for a store that cannot.
     func eraser(_ configuration: ServerConfiguration, of workspace: WorkspaceID) throws(StoreError) -> Eraser {

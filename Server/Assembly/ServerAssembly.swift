@@ -14,16 +14,16 @@ import TidemarkStore
 package import TidemarkTelemetry
 import TidemarkWire
 
-/// A server put together: the one place where its parts meet.
+/// A complete server: the only code that knows all its parts.
 package struct ServerAssembly: Sendable {
-    /// What comes from outside the process, so that tests can give something else.
+    /// The sources of time, randomness and the like, which tests replace.
     package struct Surroundings: Sendable {
         /// Milliseconds since 1970.
         package var now: @Sendable () -> Milliseconds = { Milliseconds(Date().timeIntervalSince1970 * 1_000) }
         /// Random; never 0.
         package var nonce: @Sendable () -> UInt64 = { UInt64.random(in: 1...UInt64.max) }
         package var clock: any Clock<Duration> = ContinuousClock()
-        /// Lines of the log that were dropped so far.
+        /// The count of log lines that were dropped so far.
         package var logLinesDropped: @Sendable () -> Int = { 0 }
 
         package init() {}
@@ -31,7 +31,7 @@ package struct ServerAssembly: Sendable {
 
     package let node: Node
     package let edge: Edge
-    /// What has to run, in the order of starting.
+    /// The services that must run, in the order of starting.
     package let services: [any Service]
 
     /// Tokens that were refused, by label.
@@ -42,8 +42,8 @@ package struct ServerAssembly: Sendable {
     /// - Parameters:
     ///   - inForce: the schema to begin with, see ``OpenedStore/schema(for:now:)``.
     ///   - onListening: called once with the port.
-    ///   - onAdminListening: the same for operators, if they have a listener; before that one.
-    /// - Throws: for an issuer's keys that are none, a key for cursors that cannot be had, or a certificate that cannot be used.
+    ///   - onAdminListening: the same for operators, if they have a listener; called before `onListening`.
+    /// - Throws: for invalid keys of an issuer, a missing key for cursors, or a certificate that cannot be used.
     package init(
         _ configuration: ServerConfiguration, inForce: SchemaInForce, store: OpenedStore,
         eventLoops: any EventLoopGroup,
@@ -105,7 +105,7 @@ package struct ServerAssembly: Sendable {
                 eventLoops: eventLoops, logger: logger,
                 onListening: onAdminListening)
         }
-        // Operators can look on while the server stops.
+        // Operators can still look while the server stops.
         var services = store.services + [keys, telemetry.security, backups]
         if let certificate { services.append(certificate) }
         services += node.services + (accounts?.services ?? [])

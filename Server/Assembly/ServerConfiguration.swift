@@ -5,27 +5,27 @@ package import TidemarkIdentity
 package import TidemarkModel
 import TidemarkNode
 
-/// Everything that a server is started with, checked.
+/// The checked settings of a server.
 package struct ServerConfiguration: Sendable {
     package var database: DatabaseLocation
     package var listen: ListenAddress
-    /// Where operators and their Prometheus come; `nil` for nowhere.
+    /// The address for operators and their Prometheus; `nil` for none.
     package var adminListen: ListenAddress?
-    /// Who may call the operators' API there; `nil` for nobody.
+    /// The tokens for the operators' API; `nil` closes it.
     package var adminTokens: AdminTokens?
-    /// For the first start on a database; `nil` leaves it to the schema that is in force there.
+    /// The schema for the first start on a database; `nil` leaves it to the one in force there.
     package var schema: SchemaDocument?
-    /// What tokens of the server's own are signed with; `nil` where issuers alone count.
+    /// The secret that signs the server's own tokens; `nil` if only issuers' tokens are accepted.
     package var secret: ServerSecret?
-    /// Whose tokens are accepted besides; `nil` for nobody's.
+    /// The issuers whose tokens are accepted besides; `nil` for none.
     package var issuers: IssuerFile?
-    /// The file that names them.
+    /// The path of the issuers' file.
     package var issuersPath: String?
-    /// How people sign in here; `nil` where nobody does.
+    /// The rules of people's sign-in; `nil` without accounts.
     package var accounts: AccountConfiguration?
     /// Seals cursors; `nil` for a key that is kept beside the database.
     package var cursors: CursorSeal?
-    /// Started for trying things out: says how to get a token.
+    /// True for a server that is started for trying things out: it prints how to get a token.
     package var isDevelopment: Bool
     /// Secrets that a server for trying things out makes itself: for tokens, and for operators.
     package var developmentSecrets: [DevelopmentSecret.Purpose: DevelopmentSecret] = [:]
@@ -33,19 +33,19 @@ package struct ServerConfiguration: Sendable {
     package var limits: ServerLimits
     package var nodeID: UInt64
     package var name: String
-    /// The names by which the server is called, beside addresses and `localhost`.
+    /// The host names that requests may use, beside addresses and `localhost`.
     package var hostNames: Set<String>
     /// Web origins whose pages may call, beside the server's own.
     package var origins: Set<String>
-    /// `nil` for plain HTTP.
+    /// The certificate's files; `nil` for plain HTTP.
     package var tls: CertificatePaths?
-    /// Whose word counts for who is at the other end.
+    /// The proxies whose header names the peer.
     package var proxies: TrustedProxies?
 
-    /// Reads the environment and the file of settings that it names; `overrides` come from a command line and count more than the
-    /// environment, which counts more than the file. Reads the named files.
+    /// Reads the environment and the file of settings that it names, then the files that these name. `overrides` come
+    /// from a command line: they override the environment, which overrides the file.
     ///
-    /// - Throws: the first setting that is wrong, with its line where the file says it.
+    /// - Throws: the first invalid setting, with its line if it comes from the file.
     package init(
         environment: [String: String], overrides: [Setting: String] = [:]
     ) throws(ConfigurationError) {
@@ -79,15 +79,15 @@ package struct ServerConfiguration: Sendable {
         if cursors == nil, case .postgres = database {
             throw ConfigurationError(
                 .cursorKeyFile,
-                "servers on one database seal cursors with one key, and without a secret for tokens there is none; write "
-                    + "one with 'head -c 32 /dev/urandom | od -An -v -tx1 | tr -d \" \\n\" > cursor_key', name the file "
+                "there is no key to seal cursors: without a secret for tokens it needs a file of its own; write one "
+                    + "with 'head -c 32 /dev/urandom | od -An -v -tx1 | tr -d \" \\n\" > cursor_key', name the file "
                     + "here, and give it to every server")
         }
         schema = try values.schema(isDevelopment: isDevelopment)
         let level = values[.logLevel] ?? "info"
         guard let logLevel = Logger.Level(rawValue: level.lowercased()) else {
             let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ConfigurationError(.logLevel, "\"\(level)\" is none of \(levels)")
+            throw ConfigurationError(.logLevel, "\"\(level)\" is not a level: choose one of \(levels)")
         }
         self.logLevel = logLevel
         limits = ServerLimits()
@@ -99,7 +99,7 @@ package struct ServerConfiguration: Sendable {
         origins = try values.origins()
     }
 
-    /// By which name a request may come, and from which page.
+    /// The host names and the page origins that requests may have.
     package var sites: SiteCheck { SiteCheck(names: hostNames, origins: origins) }
 
     /// The schema that is used when none is named, for trying things out: a chat.

@@ -2,14 +2,14 @@ import Crypto
 import Foundation
 package import TidemarkIdentity
 
-/// The keys that come from the secrets of a server, one a line: the first signs, those below it are still accepted. So a
-/// new secret goes on top, and the old one goes once the tokens that it signed have ended. The secrets are not kept.
+/// The keys that are derived from a server's secrets, one a line: the first signs, the others are still accepted. The
+/// operator adds a new secret on top, and removes the old one once its tokens have expired. The secrets are not kept.
 package struct ServerSecret: Sendable {
     /// Signs and checks tokens.
     package let tokens: TokenSecret
-    /// Check tokens only.
+    /// Secrets that only check tokens.
     package let previousTokens: [TokenSecret]
-    /// What cursors are sealed with where they have no key of their own.
+    /// The keys that seal cursors if no other key is set for them.
     let cursorKeys: [SymmetricKey]
 
     /// - Throws: when there is no line, one has fewer than 32 bytes, or there are too many.
@@ -21,14 +21,14 @@ package struct ServerSecret: Sendable {
     }
 }
 
-/// Secrets as they stand in a file, one a line.
+/// The secrets of a file, one a line.
 struct SecretLines {
     private static let secretsMax = 8
 
     /// At least one.
     let secrets: [TokenSecret]
-    /// The key for cursors that each stands for. A file of secrets for tokens, copied, opens the cursors that were sealed
-    /// under it.
+    /// The key for cursors that is derived from each secret. A copy of a file of token secrets therefore opens the
+    /// cursors that were sealed with it.
     let cursorKeys: [SymmetricKey]
 
     init(_ bytes: [UInt8], from setting: Setting) throws(ConfigurationError) {
@@ -43,10 +43,10 @@ struct SecretLines {
         var secrets: [TokenSecret] = []
         for (index, line) in lines.enumerated() {
             guard let secret = TokenSecret(line) else {
-                let place = lines.count > 1 ? " in line \(index + 1)" : ""
+                let position = lines.count > 1 ? " in line \(index + 1)" : ""
                 throw ConfigurationError(
                     setting,
-                    "the secret\(place) has \(line.count) bytes and needs at least \(TokenSecret.bytesMin); "
+                    "the secret\(position) has \(line.count) bytes and needs at least \(TokenSecret.bytesMin); "
                         + "make one with: head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \\n'")
             }
             secrets.append(secret)

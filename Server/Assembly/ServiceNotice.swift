@@ -4,23 +4,23 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Tells whoever started the server that it serves, that it lives, and that it stops: systemd with `Type=notify`, by datagrams to the
-/// socket that the environment names.
+/// Notifies systemd (`Type=notify`) that the server serves, lives and stops, by datagrams to the socket that the
+/// environment names.
 ///
-/// `READY=1` goes out once, when the server listens, so that what comes after it in the order of units finds it serving. With
-/// `WatchdogSec=`, `WATCHDOG=1` goes out twice in that time, each time after every event loop has answered: a server whose loops
-/// hang is started again. What cannot be sent is told in the log and stops nothing.
+/// `READY=1` is sent once, when the server listens, so that units ordered after it find it serving. With
+/// `WatchdogSec=`, `WATCHDOG=1` is sent twice in that time, each time after every event loop has answered: systemd
+/// restarts a server whose loops hang. A failed datagram is logged and stops nothing.
 final class ServiceNotice: Service {
-    /// Where to tell it.
+    /// The socket to notify, and the watchdog's pace.
     struct Address: Hashable, Sendable {
-        /// Of a socket in the file system.
+        /// The path of the socket in the file system.
         var path: String
-        /// Half of what the watchdog waits for; `nil` where there is none.
+        /// Half of the watchdog's time limit; `nil` without a watchdog.
         var aliveEvery: Duration?
 
-        /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; `nil` where nobody wants to be told.
+        /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; `nil` if there is no socket to notify.
         init?(environment: [String: String], process: Int32) {
-            // systemd writes a path; the names of sockets that are in no file system are not ours to reach.
+            // systemd writes a path; abstract sockets cannot be reached by one.
             guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") else { return nil }
             self.path = path
             let isForUs = environment["WATCHDOG_PID"].map { Int32($0) == process } ?? true
@@ -45,12 +45,12 @@ final class ServiceNotice: Service {
         (listening, listens) = AsyncStream.makeStream()
     }
 
-    /// The server takes clients. Any thread.
+    /// Called when the server accepts clients. Any thread.
     func isListening() { listens.finish() }
 
     func run() async {
         await cancelWhenGracefulShutdown { await self.tellOfLife() }
-        // Cancelled is a server that ends by an error: that is told by how it ends.
+        // A cancelled server ends by an error: its exit says so.
         do { try await gracefulShutdown() } catch { return }
         await tell("STOPPING=1")
     }
@@ -66,7 +66,7 @@ final class ServiceNotice: Service {
         }
     }
 
-    /// Returns once all have answered; a loop that hangs holds it for ever, which is what the watchdog is for.
+    /// Returns once all loops have answered. A loop that hangs blocks it for ever, which is the watchdog's purpose.
     private func loopsAnswer() async -> Bool {
         for loop in eventLoops.makeIterator() {
             do { try await loop.submit {}.get() } catch { return false }
@@ -74,7 +74,7 @@ final class ServiceNotice: Service {
         return true
     }
 
-    /// Sends one datagram. A new socket each time: whoever listens there may have been started again.
+    /// Sends one datagram through a new socket: the receiver may have been restarted.
     private func tell(_ words: String) async {
         do {
             let channel = try await DatagramBootstrap(group: eventLoops)
@@ -82,14 +82,14 @@ final class ServiceNotice: Service {
             do {
                 try await channel.writeAndFlush(ByteBuffer(string: words + "\n"))
             } catch {
-                // The first error is the one to tell.
+                // The first error is the one to report.
                 try? await channel.close()
                 throw error
             }
             try await channel.close()
         } catch {
             logger.warning(
-                "The service manager cannot be told that the server serves, or stops",
+                "The service manager cannot be notified of the server's state",
                 metadata: ["socket": "\(address.path)", "words": "\(words)", "reason": "\(error)"])
         }
     }

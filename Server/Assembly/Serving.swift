@@ -12,18 +12,18 @@ import UnixSignals
 
 /// The longest that a stop may take, from the signal to the end of the process.
 private let shutdownMax = Duration.seconds(30)
-/// The longest that the end waits for whoever reads the log.
+/// The longest time that the end of the process waits for the log's reader.
 private let lastLinesMax = Duration.seconds(1)
 
 /// Serves until SIGTERM or SIGINT, then stops without losing what it accepted.
 ///
-/// Prints `tidemark listening on http://HOST:PORT`, or `https://`, to standard output once it serves; everything else goes to standard
-/// error.
-/// - Returns: false for a server that failed, such as by a store that cannot be opened or by its socket. The last line of the log
-///   says why: an error that the caller printed would wait for a reader.
+/// Prints `tidemark listening on http://HOST:PORT`, or `https://`, to standard output once it serves; everything else is
+/// written to standard error.
+/// - Returns: false for a server that failed, for example on opening its store or its socket. The last line of the log
+///   says why: printing the error here could block on a reader.
 package func runServer(_ wanted: ServerConfiguration) async -> Bool {
-    // None of them asks a server to stop. Whoever listens for SIGHUP is told of it all the same; the last comes from pipes whose reader
-    // has left.
+    // None of these signals stops a server. A SIGHUP still reaches the code that traps it; SIGPIPE comes from pipes
+    // whose reader has left.
     for number in [SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE] { signal(number, SIG_IGN) }
     let log = LogWriter()
     var isDone = true
@@ -42,16 +42,16 @@ private func serve(_ wanted: ServerConfiguration, _ log: LogWriter) async throws
     logger.logLevel = wanted.logLevel
     let configuration = wanted.fitting(into: OpenFiles.raise(), logger: logger)
     try configuration.requireSchemaOrDatabase()
-    // Before anything is opened or brought up to date: a wrong file is told at once.
+    // Before anything is opened or migrated: an invalid file is reported at once.
     try await configuration.acceptedIssuers().warnOfSharedUsers(logger)
     let opened = try await OpenedStore.open(configuration, logger: logger)
     let inForce: SchemaInForce
     do {
-        // The folder is this server's from here on; the commands find it once the server serves.
+        // The folder belongs to this server from here on; the commands find the secrets once the server serves.
         for secret in configuration.developmentSecrets.values { try secret.keep() }
         inForce = try await opened.schema(for: configuration, now: ServerAssembly.Surroundings().now(), logger: logger)
     } catch {
-        // The first error is the one thing to tell.
+        // The first error is the one to report.
         try? opened.close()
         throw error
     }
@@ -65,7 +65,7 @@ private func serve(_ wanted: ServerConfiguration, _ log: LogWriter) async throws
     do {
         server = try await assembly(configuration, inForce, opened, notice, log, logger)
     } catch {
-        // What is wrong with the settings is the one thing to tell.
+        // The fault of the settings is the error to report.
         try? opened.close()
         throw error
     }
@@ -78,7 +78,7 @@ private func serve(_ wanted: ServerConfiguration, _ log: LogWriter) async throws
             "database": "\(configuration.database.summary)", "schema": "\(inForce.schema.name)",
             "revision": "\(inForce.revision ?? 0)",
         ])
-    // The last is the first to be told of a stop.
+    // The last service is the first one to stop.
     var services = server.services
     if let notice { services.append(notice) }
     var group = ServiceGroupConfiguration(
@@ -87,7 +87,7 @@ private func serve(_ wanted: ServerConfiguration, _ log: LogWriter) async throws
     do {
         try await ServiceGroup(configuration: group).run()
     } catch {
-        // The first error is the one to tell.
+        // The first error is the one to report.
         try? opened.close()
         throw error
     }
@@ -96,10 +96,10 @@ private func serve(_ wanted: ServerConfiguration, _ log: LogWriter) async throws
 }
 
 extension [Issuer] {
-    /// Whoever one issuer calls ann is the ann of every other that names users in the same way.
+    /// Warns if two issuers name users in the same way: the ann of one is then the ann of the other.
     fileprivate func warnOfSharedUsers(_ logger: Logger) {
-        for (place, issuer) in enumerated() {
-            for other in dropFirst(place + 1) where issuer.canNameUsers(of: other) {
+        for (index, issuer) in enumerated() {
+            for other in dropFirst(index + 1) where issuer.canNameUsers(of: other) {
                 logger.warning(
                     "Two issuers can name the same user of the same workspace; a template for \"user\" keeps them apart",
                     metadata: ["one": "\(issuer.name)", "other": "\(other.name)"])
@@ -108,7 +108,7 @@ extension [Issuer] {
     }
 }
 
-/// The server that says on standard output where it listens.
+/// Assembles a server that prints its address to standard output.
 private func assembly(
     _ configuration: ServerConfiguration, _ inForce: SchemaInForce, _ opened: OpenedStore, _ notice: ServiceNotice?,
     _ log: LogWriter, _ logger: Logger
@@ -129,7 +129,7 @@ private func assembly(
 }
 
 extension ServerConfiguration {
-    /// The ways into a server for trying things out, a line each.
+    /// The lines that tell how to use a server in development mode.
     var developmentAdvice: [String] {
         let usual = DatabaseLocation.sqlite(path: DatabaseLocation.usualPath).dataFolder
         let isOwn = developmentSecrets[.tokens] != nil
@@ -143,7 +143,7 @@ extension ServerConfiguration {
         return lines
     }
 
-    /// An error of the system's about an address, with the address and what to do; other errors stay as they are.
+    /// Returns a system's error about an address with the address and the remedy; other errors are returned unchanged.
     fileprivate func naming(_ error: any Error) -> any Error {
         guard let error = error as? IOError else { return error }
         let addresses = ([listen] + [adminListen].compactMap { $0 }).map { "\($0)" }.joined(separator: " or ")
@@ -160,8 +160,8 @@ extension ServerConfiguration {
         }
     }
 
-    /// The same with no more connections than the system lets the process open: beyond that nobody could be accepted, not
-    /// even a probe of health.
+    /// Returns the configuration with at most as many connections as the system lets the process open. Beyond that the
+    /// server could accept nobody, not even a health probe.
     func fitting(into files: Int?, logger: Logger) -> ServerConfiguration {
         guard let files else { return self }
         let most = max(1, files - OpenFiles.reserve - limits.edge.probesMax)
@@ -175,7 +175,7 @@ extension ServerConfiguration {
     }
 }
 
-/// At once, also into a pipe.
+/// Prints a line at once, also into a pipe.
 private func printLine(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }

@@ -2,24 +2,24 @@ import Foundation
 import TidemarkModel
 import TidemarkStore
 
-/// Who changes something at a shell, and why.
+/// The person who changes something at a shell, and the reason.
 package struct ShellOperator: Hashable, Sendable {
     package var name: String
     package var reason: String
 
-    /// The system's user.
+    /// Takes the name of the system's user.
     package init(reason: String = "") {
         name = "\(NSUserName()) (shell)"
         self.reason = reason
     }
 
-    /// Does it between the two lines that the database keeps of it.
+    /// Runs `body` between the two entries that the database keeps of the act.
     func keeping<Value>(
         _ kind: OperatorAct.Kind, of opened: OpenedStore, in workspace: WorkspaceID, user: UserID? = nil,
         argument: String = "", _ body: () async throws -> Value
     ) async throws -> Value {
         guard let log = opened.store as? any ActLog else {
-            throw StoreError(.data, "this store keeps nothing of what operators do, so nothing is changed")
+            throw StoreError(.data, "this store keeps no audit of operators' acts, so nothing is changed")
         }
         let act = OperatorAct(
             kind, by: name, at: ServerAssembly.Surroundings().now(), in: workspace, user: user, argument: argument,

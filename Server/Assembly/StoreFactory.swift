@@ -4,29 +4,29 @@ import TidemarkEmbeddedStore
 package import TidemarkNode
 package import TidemarkStore
 
-/// A store that is open, and what belongs to it.
+/// An open store and its parts.
 package struct OpenedStore: Sendable {
     package var store: any Store
     package var blobs: any BlobStore
     /// The same store; `nil` when it keeps everything.
     package var compaction: (any Compacting)?
-    /// The same store, and where its blobs are; `nil` when nothing can be erased.
+    /// The same store; `nil` when nothing can be erased.
     package var erasure: (any Erasing)?
     /// The same for blobs.
     package var blobErasure: (any BlobErasing)? { blobs as? any BlobErasing }
     package var schemas: any SchemaStore
     package var revocations: any RevocationStore
-    /// Other processes may commit to it.
+    /// True when other processes may commit to it.
     package var isShared: Bool
     package var hints: any CommitHints
     package var relay: any NodeRelay
-    /// Where verified backups are written down; `nil` when nobody knows of any.
+    /// The log of verified backups; `nil` when there is none.
     package var backups: (any BackupLog)?
-    /// Its pools of connections at this moment; `nil` where it has none.
+    /// The current figures of its pools of connections; `nil` without pools.
     var pools: (@Sendable () -> StorePools)?
-    /// What has to run while the store is used.
+    /// The services that must run while the store is used.
     package var services: [any Service]
-    /// Ends it, once nothing uses it any more. Blocks.
+    /// Closes it, once nothing uses it any more. Blocks.
     package var close: @Sendable () throws -> Void
 
     package init(
@@ -65,7 +65,7 @@ package struct OpenedStore: Sendable {
                 blobs = try EmbeddedBlobStore(
                     path: EmbeddedBlobStore.path(besides: path), beside: store, limits: configuration.limits.store)
             } catch {
-                // What is wrong with the second file is the one thing to tell.
+                // The fault of the second file is the error to report.
                 try? store.close()
                 throw error
             }
@@ -73,7 +73,7 @@ package struct OpenedStore: Sendable {
                 store, blobs: blobs, compaction: store, erasure: store, schemas: store, revocations: store,
                 services: [MigrationService(logger: logger) { try await store.migrate(report: progress.report) }],
                 close: {
-                    // Both are closed, whatever becomes of the first.
+                    // The second is closed even if the first fails.
                     let first = Result { try blobs.close() }
                     try store.close()
                     try first.get()
@@ -97,7 +97,7 @@ package struct OpenedStore: Sendable {
                 group.cancelAll()
             }
         } catch {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             try? opened.close()
             throw error
         }

@@ -4,13 +4,13 @@ package import TidemarkIdentity
 import TidemarkModel
 import TidemarkTelemetry
 
-/// Judges tokens for a node, and notes what it refuses: a line in the log and a count, by label. Nothing of a token is logged.
+/// Judges tokens for a node. Each refusal is a line in the log and a count by label; no part of a token is logged.
 struct TokenGate: Sendable {
     let verifier: TokenVerifier
     let counts: RefusalCounts
     let telemetry: Telemetry
 
-    /// Who a token speaks for.
+    /// Returns the identity that a token gives, or the refusal.
     ///
     /// - Parameter peer: the address that it came from, for the log.
     func verdict(on token: String, of peer: String?) async -> TokenVerdict {
@@ -43,21 +43,22 @@ extension Identity {
 }
 
 extension ServerConfiguration {
-    /// Everybody whose tokens count: those of the file, then this server's accounts, then the server's own secret.
+    /// The issuers whose tokens are accepted: those of the file, then this server's accounts, then the server's own
+    /// secret.
     ///
-    /// - Throws: for keys that are none, by the line of the file.
+    /// - Throws: for invalid keys, with the line of the file.
     package func acceptedIssuers() async throws(ConfigurationError) -> [Issuer] {
         try await Self.accepted(issuers, issuersPath, try await accountKeys(), secret)
     }
 
-    /// `nil` where nobody signs in here.
+    /// The keys of the server's accounts; `nil` without accounts.
     func accountKeys() async throws(ConfigurationError) -> AccountKeys? {
         try await accounts?.keys(lifetime: .seconds(limits.accounts.tokenSeconds))
     }
 
-    /// The same of settings that need not be enough for a server.
+    /// The same, from settings that need not suffice for a server.
     ///
-    /// - Parameter developmentData: the data folder of a server for trying things out; that of the database when there is none.
+    /// - Parameter developmentData: the data folder of a server in development mode; if `nil`, that of the database.
     package static func acceptedIssuers(
         environment: [String: String], overrides: [Setting: String], developmentData: String? = nil
     ) async throws(ConfigurationError) -> [Issuer] {

@@ -2,7 +2,7 @@ package import Logging
 package import TidemarkModel
 package import TidemarkStore
 
-/// Erasure of a user of a workspace by hand: what `tidemark erase user` does.
+/// The erasure of a user of a workspace from the command line: `tidemark erase user`.
 package struct UserErasure: Sendable {
     package let user: UserID
     package let workspace: WorkspaceID
@@ -19,21 +19,21 @@ package struct UserErasure: Sendable {
         self.workspace = workspace
     }
 
-    /// What would go.
+    /// The extent of an erasure.
     package struct Plan: Hashable, Sendable {
         package var clients = 0
         package var memberships = 0
-        /// Living and dead ones, which get another author.
+        /// Records and tombstones, which get another author.
         package var records = 0
     }
 
-    /// What is to go, and what went so far.
+    /// The plan, then each step of the erasure.
     package enum Progress: Sendable {
         case planned(Plan)
         case progressed(Eraser.Progress)
     }
 
-    /// Tells what is to go, and unless it is only planned takes it away.
+    /// Reports the plan and, unless only the plan is wanted, erases the user.
     ///
     /// - Throws: `StoreError`, also when there is no such workspace.
     package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
@@ -46,7 +46,7 @@ package struct UserErasure: Sendable {
             tell(.planned(try await plan(opened.store, erasing)))
             guard !isPlan else { return }
             let fields = Eraser.UserPlan(schema: try revision.schema())
-            // The name goes from the line as well.
+            // The erasure also removes the name from the audit's entry.
             try await shell.keeping(.eraseUser, of: opened, in: workspace, user: user) {
                 let done = try await eraser.erase(user, in: workspace, fields) { tell(.progressed($0)) }
                 guard done != nil else { throw StoreError(.data, "there is no workspace \(workspace)") }
@@ -62,12 +62,12 @@ package struct UserErasure: Sendable {
         var plan = Plan()
         plan.memberships = snapshot.grants.count
         plan.clients = try await store.clients(of: user, in: workspace).count
-        var place: ErasurePlace?
+        var position: ErasurePlace?
         repeat {
-            let page = try await erasing.records(by: user, in: workspace, after: place, limit: 200)
+            let page = try await erasing.records(by: user, in: workspace, after: position, limit: 200)
             plan.records += page.records.count
-            place = page.next
-        } while place != nil
+            position = page.next
+        } while position != nil
         return plan
     }
 }

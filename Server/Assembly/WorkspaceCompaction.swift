@@ -4,12 +4,12 @@ package import TidemarkModel
 import TidemarkNode
 package import TidemarkStore
 
-/// Compaction of one workspace by hand, of a database that servers may be serving: what `tidemark compact` does.
+/// The compaction of one workspace from the command line, beside running servers: `tidemark compact`.
 package struct WorkspaceCompaction: Sendable {
     package let workspace: WorkspaceID
-    /// Milliseconds that deletions are kept; `nil` for the workspace's own, or else the server's.
+    /// The milliseconds that deletions are kept; `nil` for the workspace's own setting, or else the server's.
     package var keep: Int64?
-    /// The operator says that this machine's clock is right, whatever the database's evidence of the time.
+    /// True when the operator vouches for this machine's clock, whatever the database's evidence of the time.
     private let trustsClock: Bool
     private let configuration: ServerConfiguration
     private let shell: ShellOperator
@@ -25,14 +25,14 @@ package struct WorkspaceCompaction: Sendable {
         self.trustsClock = trustsClock
     }
 
-    /// What it would do, and what it did so far.
+    /// The plan, then the sum of all steps so far.
     package enum Progress: Sendable {
         case planned(CompactionPlan, olderThan: Milliseconds)
         case stepped(CompactionStep)
         case steppedBlobs(BlobCompactionStep)
     }
 
-    /// Writes down how long the workspace keeps what is deleted; `nil` goes back to the server's setting.
+    /// Sets how long the workspace keeps deletions; `nil` returns to the server's setting.
     ///
     /// - Throws: `StoreError`, also when there is no such workspace.
     package func setKeep(_ keep: Int64?, logger: Logger) async throws {
@@ -46,7 +46,7 @@ package struct WorkspaceCompaction: Sendable {
         }
     }
 
-    /// Tells what is to be done, and unless it is only planned does it, in steps with pauses.
+    /// Reports the plan and, unless only the plan is wanted, compacts in steps with pauses.
     ///
     /// - Parameter tell: called with the plan, then after each step with everything so far.
     package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
@@ -74,7 +74,7 @@ package struct WorkspaceCompaction: Sendable {
         }
     }
 
-    /// Nothing is deleted because of one clock alone (COMPACTION.md, "Clocks").
+    /// Checks this machine's clock: nothing is deleted because of one clock alone (COMPACTION.md, "Clocks").
     private func checkClock(_ store: any Compacting) async throws {
         let (witness, now) = (try await store.clockWitness(), Self.now)
         let bounded = witness.bounding(now)

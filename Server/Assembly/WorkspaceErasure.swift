@@ -2,7 +2,7 @@ package import Logging
 package import TidemarkModel
 package import TidemarkStore
 
-/// Erasure of a whole workspace by hand: what `tidemark erase workspace` does.
+/// The erasure of a whole workspace from the command line: `tidemark erase workspace`.
 package struct WorkspaceErasure: Sendable {
     package let workspace: WorkspaceID
     private let configuration: ServerConfiguration
@@ -16,15 +16,15 @@ package struct WorkspaceErasure: Sendable {
         self.workspace = workspace
     }
 
-    /// What is to go, and what went so far.
+    /// The plan, then each step of the erasure.
     package enum Progress: Sendable {
-        /// So many changes were made in it; `nil` for one whose erasure was begun.
+        /// The workspace's count of changes; `nil` if its erasure was begun before.
         case planned(SequenceNumber?, BlobUsage)
         case progressed(rows: Int, BlobUsage)
         case done(rows: Int, BlobUsage)
     }
 
-    /// Tells what is to go, and unless it is only planned takes it away.
+    /// Reports the plan and, unless only the plan is wanted, erases the workspace.
     ///
     /// - Throws: `StoreError`, also when there is no such workspace.
     package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {

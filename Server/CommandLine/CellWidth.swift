@@ -1,12 +1,12 @@
-/// How many cells of a terminal a text takes: 0 for marks that stand on others, 2 for East Asian wide and for emoji.
+/// The count of terminal cells that a text occupies: 0 for combining marks, 2 for East Asian wide characters and emoji.
 package enum CellWidth {
-    /// Of all its characters.
+    /// Returns the cells of all characters of a text.
     package static func of(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + of($1) } }
 
-    /// Of one character: 0, 1 or 2.
+    /// Returns the cells of one character: 0, 1 or 2.
     package static func of(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
-        // Text presentation by default, an emoji by the selector that follows: ❤️, ✔️, and flags as pairs of letters.
+        // Text presentation by default, an emoji by the following selector: ❤️, ✔️, and flags as pairs of letters.
         if first.properties.isEmoji, character.unicodeScalars.contains(where: { $0.value == 0xfe0f }) { return 2 }
         if (0x1f1e6...0x1f1ff).contains(first.value) { return 2 }
         return character.unicodeScalars.reduce(0) { max($0, of($1)) }

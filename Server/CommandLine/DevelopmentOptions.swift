@@ -2,9 +2,9 @@ package import ArgumentParser
 import Foundation
 package import TidemarkAssembly
 
-/// Takes the secrets that a server which was started with `--dev` has made.
+/// The options for the secrets that a server in development mode has made.
 package struct DevelopmentOptions: ParsableArguments {
-    @Flag(help: "Take the secrets that 'tidemark serve --dev' has made and keeps in its data folder.")
+    @Flag(help: "Use the secrets that 'tidemark serve --dev' has made and keeps in its data folder.")
     package var dev = false
 
     @Option(
@@ -15,14 +15,14 @@ package struct DevelopmentOptions: ParsableArguments {
 
     package init() {}
 
-    /// Refuses a data folder that no `--dev` goes with.
+    /// Refuses a data folder without `--dev`.
     package func validate() throws {
-        guard dev || devData == nil else { throw ValidationError("--dev-data goes with --dev.") }
+        guard dev || devData == nil else { throw ValidationError("--dev-data needs --dev.") }
     }
 
-    /// The secret of such a server.
+    /// Returns the secret of such a server.
     ///
-    /// - Throws: `CommandFailure` that says what to do where there is none.
+    /// - Throws: `CommandFailure` with the remedy if there is none.
     package func secret(_ purpose: DevelopmentSecret.Purpose) throws -> DevelopmentSecret {
         do throws(ConfigurationError) {
             if let devData { return try DevelopmentSecret(kept: purpose, in: devData) }

@@ -5,7 +5,7 @@ package enum ProgramVersion {
     /// The number of both programs.
     package static let number = Release.number
 
-    /// One line.
+    /// Returns one line with the program's version.
     ///
     /// - Parameter program: its name on the command line.
     package static func text(of program: String) -> String {

@@ -3,9 +3,10 @@ import Foundation
 import TidemarkAssembly
 package import TidemarkIdentity
 
-/// Where the secret comes from that tokens are signed with. Never the command line itself: everybody on a machine can read that.
+/// The source of the secret that signs tokens. It is never the command line itself, which anyone on the machine can
+/// read.
 package struct SigningOptions: ParsableArguments {
-    /// The workspace of whoever names none: one for all commands, so that they meet.
+    /// The workspace of commands that name none: one for all of them, so that they meet.
     package static let workspace = "default"
 
     @Option(
@@ -23,7 +24,7 @@ package struct SigningOptions: ParsableArguments {
 
     /// Reads the secret.
     ///
-    /// - Throws: `CommandFailure` that says what is missing.
+    /// - Throws: `CommandFailure` with the missing options.
     package func secret() throws -> TokenSecret {
         guard let secret = try given() else {
             throw CommandFailure(
@@ -32,7 +33,7 @@ package struct SigningOptions: ParsableArguments {
         return secret
     }
 
-    /// The same; `nil` where no secret is named.
+    /// Reads the secret; `nil` if none is named.
     package func given() throws -> TokenSecret? {
         let environment = ProcessInfo.processInfo.environment
         if development.dev {

@@ -1,11 +1,11 @@
-/// Text laid out in cells: broken between words where that is possible, inside of them where it is not.
+/// Text laid out in cells: broken between words if possible, within words if not.
 package enum TextFlow {
-    /// Lines of at most `width` cells; at least one line. A character wider than a line stands alone.
+    /// Returns lines of at most `width` cells, at least one line. A character wider than a line gets its own line.
     package static func lines(_ text: String, width: Int) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { paragraph($0, width: max(1, width)) }
     }
 
-    /// The beginning of a text that fits, ending in `…` where something is missing.
+    /// Returns the beginning of a text that fits, ending in `…` if something is cut off.
     package static func clipped(_ text: String, width: Int) -> String {
         guard CellWidth.of(text) > width else { return text }
         guard width > 0 else { return "" }

@@ -16,7 +16,7 @@ package struct TimeSpan: ExpressibleByArgument, Sendable {
         duration = .seconds(seconds)
     }
 
-    /// As help shows it: `24h`, `90s`.
+    /// The text for help: `24h`, `90s`.
     package var defaultValueDescription: String {
         let seconds = duration.components.seconds
         return seconds % 3_600 == 0 ? "\(seconds / 3_600)h" : "\(seconds)s"

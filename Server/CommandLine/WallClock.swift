@@ -1,5 +1,5 @@
 import Foundation
 package import TidemarkModel
 
-/// Milliseconds since 1970.
+/// Returns the time in milliseconds since 1970.
 package func wallClock() -> Milliseconds { Milliseconds(Date().timeIntervalSince1970 * 1_000) }

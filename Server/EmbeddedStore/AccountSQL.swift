@@ -1,7 +1,7 @@
-/// The tables of accounts and of the devices that are signed in by them, and the statements about them.
+/// The tables of accounts and of their signed-in devices, and the statements on them.
 enum AccountSQL {
-    /// Times are milliseconds; hash is empty where there is no password. A refresh token is kept nowhere: nonce and counter are
-    /// what one is recognised by.
+    /// Times are milliseconds; hash is empty without a password. Refresh tokens are not stored: nonce and counter
+    /// identify a valid one.
     static let tables = [
         """
         CREATE TABLE sync_account (
@@ -54,7 +54,7 @@ enum AccountSQL {
         ON CONFLICT DO NOTHING
         """
 
-    /// ?9 is the version that was read.
+    /// ?9 is the version that was read before.
     static let replace = """
         UPDATE sync_account
         SET hash = ?3, created = ?4, changed = ?5, disabled = ?6, reset = ?7, reset_until = ?8, version = version + 1
@@ -76,7 +76,7 @@ enum AccountSQL {
         SET nonce = excluded.nonce, counter = excluded.counter, began = excluded.began, used = excluded.used
         """
 
-    /// All but the ?3 that were used last.
+    /// Deletes all sign-ins of a user except the ?3 most recently used ones.
     static let dropUnused = """
         DELETE FROM sync_sign_in
         WHERE workspace = ?1 AND user = ?2 AND client NOT IN (
@@ -88,14 +88,14 @@ enum AccountSQL {
         )
         """
 
-    /// ?7 is the count that was read.
+    /// ?7 is the counter that was read before.
     static let advance = """
         UPDATE sync_sign_in
         SET counter = ?5, used = ?6
         WHERE workspace = ?1 AND user = ?2 AND client = ?3 AND nonce = ?4 AND counter = ?7
         """
 
-    /// ?4 is NULL for whatever the device is signed in by.
+    /// ?4 is NULL to end the device's sign-in whatever its nonce is.
     static let end = """
         DELETE FROM sync_sign_in
         WHERE workspace = ?1 AND user = ?2 AND client = ?3 AND (?4 IS NULL OR nonce = ?4)

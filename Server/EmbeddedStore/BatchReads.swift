@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkSQLite
 import TidemarkStore
 
-/// What is asked before a batch is planned, and how it is found.
+/// Reads the state that a batch is planned on.
 struct BatchReads {
     let db: Database
     let workspace: WorkspaceID
@@ -50,8 +50,8 @@ struct BatchReads {
         let scope = try Prepared(EmbeddedSQL.scope, db)
         for recordSeat in reads.recordSeats {
             let known = found.records[recordSeat.record]?.scope
-            let place = try known ?? scope.first({ $0.key(workspace, recordSeat.record) }, { ScopeID($0.text()) })
-            if let place { try ask(Seat(user: recordSeat.user, scope: place)) }
+            let ofRecord = try known ?? scope.first({ $0.key(workspace, recordSeat.record) }, { ScopeID($0.text()) })
+            if let ofRecord { try ask(Seat(user: recordSeat.user, scope: ofRecord)) }
         }
     }
 }

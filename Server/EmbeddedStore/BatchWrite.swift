@@ -3,24 +3,24 @@ import TidemarkModel
 import TidemarkSQLite
 import TidemarkStore
 
-/// One batch on the writing connection: whatever must not happen fails it, and rolls it back.
+/// Writes one batch on the writing connection. Anything that must not happen fails the batch and rolls it back.
 struct BatchWrite {
     let db: Database
     let workspace: WorkspaceID
     let limits: StoreLimits
-    /// Another node needs the body.
+    /// True when another node needs the body.
     let keepsBody: Bool
     let places: ScopePlaces
     let filing: Filing
     let erased: ErasedScopes
 
-    /// A record that was taken for new is there, or one that was there has been compacted since.
+    /// A record that was planned as new exists, or one to be changed has been compacted since.
     private struct Collision: Error {}
 
-    /// Commits a batch if the workspace stands where it was planned.
+    /// Commits a batch if the workspace's order still ends where the batch was planned.
     ///
-    /// - Returns: false when it does not, or a record is there that was to be new, or is not that was to change: nothing was
-    ///   written.
+    /// - Returns: false if it does not, if a record to be inserted exists, or if one to be changed is missing. Nothing
+    ///   was written then.
     func commit(_ planned: PlannedBatch) throws -> Bool {
         do {
             try db.beginTransaction(.immediate)
@@ -36,7 +36,7 @@ struct BatchWrite {
             return false
         } catch {
             leaveTransaction()
-            // A commit that failed half-way may have happened: the nonce tells.
+            // A commit that failed half-way may have happened: the nonce decides.
             guard try head() == planned.batch.head else { throw error }
             return true
         }
@@ -50,7 +50,7 @@ struct BatchWrite {
         places.forget()
         filing.forget()
         guard db.isInsideTransaction else { return }
-        // It fails only when SQLite has rolled back by itself already, as it does after a full disk.
+        // It fails only if SQLite has already rolled back by itself, as it does after a full disk.
         try? db.rollback()
     }
 
@@ -71,7 +71,8 @@ struct BatchWrite {
             $0.integer(batch.head.epoch)
             if keepsBody { $0.text(BatchBody.encode(batch)) } else { $0.null() }
         }
-        // Earlier batches dropped what lay behind their own heads; this one drops what it has pushed out of the span.
+        // Earlier batches dropped bodies behind their own heads; this one drops those that it has pushed out of the
+        // span.
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)
         guard gone > 0 else { return }
         try Prepared(EmbeddedSQL.dropBodies, db).execute {
@@ -161,7 +162,7 @@ struct BatchWrite {
                 $0.text(client.keptBytes)
             }
             guard changed == 1 else {
-                throw StoreError(.invariant, "a client that was read is not there, or its numbers would go back")
+                throw StoreError(.invariant, "a client that was read no longer exists, or its numbers would decrease")
             }
         }
     }
@@ -192,7 +193,7 @@ extension Binding {
 }
 
 extension BatchWrite {
-    /// Writes the batch's ledger and keeps the bounds of its records; nothing is run for an empty one.
+    /// Writes the batch's ledger and trims that of its records; runs nothing for an empty one.
     func write(_ ledger: [LedgerEntry]) throws {
         guard !ledger.isEmpty else { return }
         let insert = try Prepared(LedgerSQL.insert, db)

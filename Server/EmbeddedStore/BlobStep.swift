@@ -3,7 +3,7 @@ import GRDB
 import TidemarkModel
 import TidemarkStore
 
-/// One put, on the writing connection of the blobs' file.
+/// The put of one blob, on the writing connection of the blobs' file.
 struct BlobStep {
     let db: Database
     let workspace: WorkspaceID
@@ -24,14 +24,14 @@ struct BlobStep {
         return receipt
     }
 
-    /// Whether any scope of the workspace has it. It counts as needed from now on.
+    /// Whether any scope of the workspace has the blob. It is treated as needed from now on.
     private func renew(_ digest: BlobDigest, _ now: Milliseconds) throws -> Bool {
         try db.cachedStatement(sql: EmbeddedBlobSQL.renew).execute(
             arguments: [workspace.text, digest.text, BlobStage.needed(since: now).stored])
         return db.changesCount > 0
     }
 
-    /// False when the quota has no room for it.
+    /// Stores a new blob; false if the quota has no room for it.
     private func keep(_ blob: Blob, _ now: Milliseconds) throws -> Bool {
         let row = try Row.fetchOne(db, sql: EmbeddedBlobSQL.usage, arguments: [workspace.text])
         guard limits.hasRoom(for: blob, beside: row?["octets"] ?? 0) else { return false }

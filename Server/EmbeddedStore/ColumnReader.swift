@@ -16,7 +16,7 @@ struct ColumnReader {
 
     mutating func bytes() -> [UInt8] { withBytes { Array($0) } }
 
-    /// Of a column that holds bytes, not text.
+    /// Reads a column that holds bytes, not text.
     mutating func blob() -> [UInt8] {
         let column = next()
         let bytes = sqlite3_column_blob(statement, column)
@@ -48,7 +48,7 @@ struct ColumnReader {
 
     private mutating func withBytes<Value>(_ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
         let column = next()
-        // The text must be asked for before its length.
+        // SQLite requires the text to be read before its length.
         let text = sqlite3_column_text(statement, column)
         return body(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column))))
     }
@@ -59,11 +59,11 @@ struct ColumnReader {
     }
 }
 
-/// Rows as the contract's values; each names the columns that its query must give, in this order.
+/// The rows as the contract's values. Each call names the columns that its query must return, in this order.
 extension ColumnReader {
     static let headColumns = "seq, nonce, time, epoch"
     static let recordColumns = "collection, id, scope, seq, born, deleted, author, created, updated, body"
-    /// With what only a plan looks at.
+    /// The columns of a record and those that only a plan needs.
     static let storedRecordColumns = recordColumns + ", buried"
     static let storedClientColumns = "client, user, settled, acked, connection, kept"
     static let grantColumns = "scope, since, role"

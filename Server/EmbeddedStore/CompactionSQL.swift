@@ -1,8 +1,8 @@
 import GRDB
 import TidemarkStore
 
-/// The statements that forget what is behind a horizon. The first column of each search of records is what `sync_record_dead`
-/// or `sync_feed` is sorted by.
+/// The statements that forget the rows behind a horizon. Each search of records begins with the first column of
+/// `sync_record_dead` or `sync_feed`.
 enum CompactionSQL {
     static let horizon = "SELECT horizon FROM sync_workspace WHERE workspace = ?"
 
@@ -35,7 +35,7 @@ enum CompactionSQL {
 
     static let begin = "UPDATE sync_workspace SET compacted = ?3 WHERE workspace = ?1 AND compacted < ?2"
 
-    /// Only to a batch that is there: the database may have gone back since it was found.
+    /// Raises the horizon only to an existing batch: the database may have gone back since the batch was found.
     static let raise = """
         UPDATE sync_workspace
         SET horizon = ?2
@@ -43,7 +43,7 @@ enum CompactionSQL {
         AND EXISTS (SELECT 1 FROM sync_batch WHERE workspace = ?1 AND seq = ?2 AND nonce = ?3)
         """
 
-    /// ?3 is a JSON array of collections; ?4 is 1 for the tombstones of those, 0 for all others.
+    /// ?3 is a JSON array of collections; ?4 is 1 for their tombstones, 0 for all others.
     static let tombstones = """
         SELECT row
         FROM sync_record
@@ -62,7 +62,7 @@ enum CompactionSQL {
         WHERE id = ?2 AND workspace = ?1 AND collection IN (SELECT value FROM json_each(?3)) AND deleted = 0
         """
 
-    /// Everything of a scope is filed before.
+    /// All records of the scope are filed before.
     static let scopeRows = "SELECT row FROM sync_feed WHERE place = ? ORDER BY seq LIMIT ?"
 
     static let deleteRecord = "DELETE FROM sync_record WHERE row = ?"
@@ -70,7 +70,7 @@ enum CompactionSQL {
     static let deletePage = "DELETE FROM sync_page WHERE place = ? AND collection = ? AND born = ?"
     static let deleteLedger = "DELETE FROM sync_ledger WHERE workspace = ? AND collection = ? AND id = ?"
 
-    /// SQLite gives the number of the last row again when that row is gone: what comes next must not count as filed.
+    /// SQLite reuses the number of the last row once that row is deleted: the next row must not be treated as filed.
     static let lowerFiling = """
         UPDATE sync_filing
         SET through = (SELECT coalesce(max(row), 0) FROM sync_record)
@@ -82,7 +82,7 @@ enum CompactionSQL {
         WHERE rowid IN (SELECT rowid FROM sync_batch WHERE workspace = ?1 AND seq < ?2 ORDER BY seq LIMIT ?3)
         """
 
-    /// Marks of erased scopes whose tombstones are behind the horizon as well.
+    /// The marks of erased scopes whose tombstones are behind the horizon as well.
     static let deleteMarks = """
         DELETE FROM sync_erasure
         WHERE workspace = ?1 AND ended IS NOT NULL AND through <= ?2

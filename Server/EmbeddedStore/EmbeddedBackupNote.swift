@@ -2,9 +2,9 @@ import Foundation
 package import TidemarkModel
 package import TidemarkStore
 
-/// What is written down of the newest verified backup of a file: `FILE.backup.json`, beside it.
+/// The note of the newest verified backup of a file: `FILE.backup.json`, beside it.
 ///
-/// No table: the file belongs to the server, and a backup is made beside it by another program.
+/// It is not a table: the file belongs to the server, and another program makes the backup.
 package struct EmbeddedBackupNote: BackupLog {
     private struct Content: Codable {
         struct Workspace: Codable {
@@ -27,7 +27,7 @@ package struct EmbeddedBackupNote: BackupLog {
 
     static func path(beside database: String) -> String { database + ".backup.json" }
 
-    /// Replaces what was written down before.
+    /// Replaces the earlier note.
     package static func write(
         _ heads: [(WorkspaceID, Head)], taken: Milliseconds, verified: Milliseconds, beside database: String
     ) throws {
@@ -44,7 +44,7 @@ package struct EmbeddedBackupNote: BackupLog {
     private func read() throws(StoreError) -> Content? {
         guard let json = FileManager.default.contents(atPath: path) else { return nil }
         do { return try JSONDecoder().decode(Content.self, from: json) } catch {
-            throw StoreError(.unavailable, "\(path) does not read: remove it, and make a backup")
+            throw StoreError(.unavailable, "\(path) is invalid: remove it, and make a backup")
         }
     }
 

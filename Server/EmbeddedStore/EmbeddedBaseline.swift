@@ -1,6 +1,7 @@
-/// The tables of a new file, at the newest generation, in one script: what ``EmbeddedSchema`` leads to. A test compares both.
+/// The tables of a new file, at the newest generation, in one script: the result of ``EmbeddedSchema``. A test compares
+/// both.
 enum EmbeddedBaseline {
-    /// What it makes.
+    /// The generation that it makes.
     static let generation = 14
 
     static let tables = """
@@ -166,7 +167,7 @@ enum EmbeddedBaseline {
         \(AccountSQL.tables.joined(separator: ";\n"));
         """
 
-    /// Whom the file serves, and what has been done to its tables: see `Store/Generations/GENERATIONS.md`.
+    /// The fence and the steps done: which versions the file serves, see `Store/Generations/GENERATIONS.md`.
     static let fence = """
         CREATE TABLE sync_fence (
             one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -74,7 +74,7 @@ enum EmbeddedBlobSQL {
         VALUES (?, ?, ?, ?)
         """
 
-    /// Whatever stage it is in.
+    /// Renews a blob in any stage.
     static let renew = "UPDATE sync_blob SET created = ?3 WHERE workspace = ?1 AND digest = ?2"
 
     static let insertPart = """
@@ -95,9 +95,9 @@ enum EmbeddedBlobSQL {
         """
 }
 
-/// The statements that take blobs away.
+/// The statements that delete blobs.
 enum EmbeddedBlobErasureSQL {
-    /// Made when it is first needed: a version that knows nothing of it opens the file as before.
+    /// Made on first need: an older version, which does not know it, still opens the file.
     static let index = "CREATE INDEX IF NOT EXISTS sync_blob_scope_digest ON sync_blob_scope (workspace, digest)"
 
     static let some = """
@@ -133,7 +133,7 @@ enum EmbeddedBlobErasureSQL {
 
     static let dropScope = "DELETE FROM sync_blob_scope WHERE workspace = ?1 AND scope = ?2 AND digest = ?3"
 
-    /// Unless another scope has it.
+    /// Deletes a blob unless another scope has it.
     static let drop = """
         DELETE FROM sync_blob
         WHERE workspace = ?1 AND digest = ?2

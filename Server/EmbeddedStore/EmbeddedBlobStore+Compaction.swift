@@ -4,7 +4,7 @@ package import TidemarkStore
 
 extension EmbeddedBlobStore: BlobCompacting {
     package func dueBlobs(of workspace: WorkspaceID, _ due: DueStages) async throws(StoreError) -> [DueBlob] {
-        // Made when they are first needed: a version that knows nothing of them opens the file as before.
+        // Made on first need: an older version, which does not know them, still opens the file.
         try await onWriter { db in
             try db.execute(sql: EmbeddedBlobErasureSQL.index)
             try db.execute(sql: EmbeddedBlobCompactionSQL.index)
@@ -18,7 +18,7 @@ extension EmbeddedBlobStore: BlobCompacting {
                 ])
             let rows = try found.map { row in
                 guard let digest = BlobDigest(checking: row[0]) else {
-                    throw StoreError(.invariant, "a stored digest is none")
+                    throw StoreError(.invariant, "a stored digest is malformed")
                 }
                 let blob = DueBlob(digest: digest, bytes: row[2], stage: BlobStage(stored: row[1]), scopes: [])
                 let scope: String? = row[3]
@@ -78,7 +78,7 @@ extension EmbeddedBlobStore: BlobCompacting {
         }
     }
 
-    /// A file belongs to one program.
+    /// False: a file belongs to one process.
     package func isSharedWithOlder() async throws(StoreError) -> Bool { false }
 
     package func giveBackBlobs(pages: Int) async throws(StoreError) -> Int {
@@ -86,7 +86,7 @@ extension EmbeddedBlobStore: BlobCompacting {
     }
 }
 
-/// The statements that take away blobs which nothing names.
+/// The statements that delete blobs which no record names.
 enum EmbeddedBlobCompactionSQL {
     static let index = "CREATE INDEX IF NOT EXISTS sync_blob_stage ON sync_blob (workspace, created)"
 
@@ -98,7 +98,7 @@ enum EmbeddedBlobCompactionSQL {
         """
     }
 
-    /// Those that are due, with their scopes.
+    /// The blobs that are due, with their scopes.
     static let due = """
         SELECT b.digest, b.created, b.octets, s.scope
         FROM (

@@ -12,7 +12,7 @@ extension EmbeddedBlobStore: BlobErasing {
         }
     }
 
-    /// One write transaction. SQLite writes zeros over what goes; nothing was ever deleted from this file without that.
+    /// One write transaction. SQLite overwrites deleted content with zeros; this file never had deletions without that.
     package func eraseBlobs(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
         try await onWriter { db in
             try db.execute(sql: "PRAGMA secure_delete = ON")
@@ -80,7 +80,7 @@ extension EmbeddedBlobStore: BlobErasing {
         try db.cachedStatement(sql: EmbeddedBlobErasureSQL.countOut).execute(arguments: [workspace.text, octets])
     }
 
-    /// Gives the room back, and empties the log.
+    /// Gives free pages back to the system, and empties the log.
     package func scrubBlobs() async throws(StoreError) {
         try await onWriter { db in
             try db.execute(sql: "PRAGMA incremental_vacuum")

@@ -3,26 +3,26 @@ import GRDB
 package import TidemarkModel
 package import TidemarkStore
 
-/// Blobs in an SQLite file of their own beside the records', so that megabytes on their way to disk never hold up a step
+/// Blobs in a SQLite file of their own beside the records', so that megabytes on their way to disk never delay a step
 /// of the order.
 ///
 /// One process owns the file. A put that returned is on disk: `synchronous=FULL`.
 package final class EmbeddedBlobStore: BlobStore {
     /// Connections that read beside the writer.
     private static let readersMax = 2
-    /// Memory for pages in each connection: blobs pass through once and are not worth keeping.
+    /// The memory for pages in each connection: blobs pass through once and are not worth caching.
     private static let cacheBytes = 2 * 1_048_576
 
     let pool: DatabasePool
     private let limits: StoreLimits
     private let claim: FileClaim
-    /// Marks of the records' store; `nil` where that is not open.
+    /// The marks of the records' store; `nil` if that is not open.
     private let erased: ErasedScopes?
 
-    /// Opens the file, making it and its folder when they are missing. Blocks.
+    /// Opens the file, and makes it and its folder if they are missing. Blocks.
     ///
-    /// - Parameter records: the store whose erased scopes get no blobs; `nil` where nobody puts any.
-    /// - Throws: `StoreError` of kind `unavailable` with what to do about it, as for the records' file.
+    /// - Parameter records: the store whose erased scopes accept no blobs; `nil` if no blobs are put.
+    /// - Throws: `StoreError` of kind `unavailable` with the remedy, as for the records' file.
     package init(
         path: String, beside records: EmbeddedStore? = nil, limits: StoreLimits = StoreLimits()
     ) throws(StoreError) {
@@ -48,7 +48,7 @@ package final class EmbeddedBlobStore: BlobStore {
         return url.deletingPathExtension().path + ".blobs." + url.pathExtension
     }
 
-    /// Waits for running calls, then closes the file, which alone holds everything; later calls throw. Blocks.
+    /// Waits for running calls, then closes the file, whose log is then empty; later calls throw. Blocks.
     package func close() throws(StoreError) {
         try EmbeddedStore.end(pool)
         claim.release()

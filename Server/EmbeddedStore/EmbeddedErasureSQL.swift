@@ -1,7 +1,7 @@
-/// The table of what is erased, and the statements of erasing.
+/// The table of erasures, and the statements on it.
 enum EmbeddedErasureSQL {
-    /// kind is `scope`, `user` or `workspace`; through is the end of the order when it was marked; begun and ended are
-    /// milliseconds; alias stands for a user.
+    /// kind is `scope`, `user` or `workspace`; through is the end of the order when the mark was made; begun and ended
+    /// are milliseconds; alias replaces a user.
     static let table = """
         CREATE TABLE sync_erasure (
             workspace TEXT NOT NULL,
@@ -29,7 +29,7 @@ enum EmbeddedErasureSQL {
 
     static let lastRow = "SELECT coalesce(max(row), 0) FROM sync_record"
 
-    /// In rows after ?3 and up to ?4, at most ?5.
+    /// At most ?5 records in rows after ?3 and up to ?4.
     static let authored = """
         SELECT row, \(ColumnReader.recordColumns)
         FROM sync_record
@@ -74,7 +74,7 @@ enum EmbeddedErasureSQL {
 
     static let nextScope = "SELECT scope FROM sync_scope WHERE workspace = ? LIMIT 1"
 
-    /// At most ?2 rows of a workspace each; marks of its scopes, too.
+    /// Deletes at most ?2 rows of a workspace per table, and of the marks of its scopes.
     static let dropRows = [
         """
         DELETE FROM sync_account
@@ -142,7 +142,7 @@ enum EmbeddedErasureSQL {
         WHERE workspace = ?1 AND kind = 'scope' AND name = ?2
         """
 
-    /// In the order of the key, after a place.
+    /// In the order of the key, after a seat.
     static let members = """
         SELECT user, scope
         FROM sync_member
@@ -168,7 +168,7 @@ enum EmbeddedErasureSQL {
         SELECT row FROM sync_record WHERE row > (SELECT through FROM sync_filing) AND place = ?1
         """
 
-    /// Living records, tombstones, bytes of bodies.
+    /// The count of living records, of tombstones, and the bytes of bodies.
     static let countRecords = """
         SELECT coalesce(sum(deleted = 0), 0), coalesce(sum(deleted = 1), 0),
             coalesce(sum(length(CAST(body AS BLOB))), 0)

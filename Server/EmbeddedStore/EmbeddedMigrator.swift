@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import TidemarkStore
 
-/// Brings the tables of a file to this version's, or says what that would be. What a call does is done on the writing connection;
-/// whoever calls decides what happens between two pages of a backfill.
+/// Brings the tables of a file to this version's, or lists the steps. Calls run on the writing connection; their caller
+/// decides what happens between two pages of a backfill.
 struct EmbeddedMigrator {
     let generations: [Generation]
     /// Rows of a backfill in one transaction.
@@ -12,7 +12,7 @@ struct EmbeddedMigrator {
 
     private var own: Int { generations.last?.number ?? EmbeddedSchema.landed }
 
-    /// Makes the tables of a new file, or brings those of a version without generations to where generations begin.
+    /// Makes the tables of a new file, or brings those of a version without generations to the first generation.
     func prepare(_ pool: DatabasePool) throws {
         let (isNew, hasFence) = try pool.read { db in
             (try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0, try db.tableExists("sync_fence"))
@@ -33,7 +33,7 @@ struct EmbeddedMigrator {
 
     private func makeBaseline(_ db: Database, _ steps: [PlannedStep]) throws {
         try db.execute(sql: EmbeddedBaseline.tables + EmbeddedBaseline.fence)
-        // Where the version before generations looks.
+        // The table that the version before generations reads.
         try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
         for name in EmbeddedSchema.names {
             try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES (?)", arguments: [name])
@@ -59,10 +59,10 @@ struct EmbeddedMigrator {
             arguments: [generation, EmbeddedSchema.landed])
     }
 
-    /// - Throws: `unavailable` when the file is not for this version any more.
+    /// - Throws: `unavailable` when the file no longer serves this version.
     func state(_ db: Database) throws -> GenerationState {
         guard let row = try Row.fetchOne(db, sql: "SELECT generation, oldest FROM sync_fence") else {
-            throw StoreError(.unavailable, "sync_fence, which says whom the file serves, is empty: restore a backup")
+            throw StoreError(.unavailable, "sync_fence, the version mark of the file, is empty: restore a backup")
         }
         var state = GenerationState(generation: row["generation"], oldest: row["oldest"])
         for row in try Row.fetchAll(db, sql: "SELECT step, position, rows, done FROM sync_step") {
@@ -72,15 +72,15 @@ struct EmbeddedMigrator {
         guard state.oldest <= own else {
             throw StoreError(
                 .unavailable,
-                "a later version of Tidemark has moved the file (it serves generation \(state.oldest) and later, this version"
-                    + " is of \(own)): run that version, or restore a backup")
+                "a later version of Tidemark has migrated the file (it serves generation \(state.oldest) and later,"
+                    + " this version is of \(own)): run that version, or restore a backup")
         }
         return state
     }
 
-    /// The generation of a file of a version without generations, whose number is that of its last step.
+    /// The generation of a file of a version without generations, which is the number of its last step.
     ///
-    /// - Throws: `unavailable` for a file that has no tables of ours, or those of a version that is not known.
+    /// - Throws: `unavailable` for a file without tables of Tidemark, or with those of an unknown version.
     func stateBeforeGenerations(_ db: Database) throws -> GenerationState {
         let applied = try EmbeddedSchema.migrator(report: { _ in }).appliedIdentifiers(db)
         guard !applied.isEmpty else {
@@ -92,10 +92,10 @@ struct EmbeddedMigrator {
         return GenerationState(generation: applied.count, oldest: EmbeddedSchema.landed)
     }
 
-    /// What is missing, in order.
+    /// Returns the missing steps, in order.
     ///
-    /// - Parameter afresh: what is to be taken away brings the backfills before it along once more, since an earlier version
-    ///   may have written rows after they were done.
+    /// - Parameter afresh: a deletion repeats the backfills before it, since an earlier version may have written rows
+    ///   after they were done.
     func missing(
         _ extent: MigrationPlan.Extent, afresh: Bool = false, _ db: Database
     ) throws -> [PlannedStep] {
@@ -132,7 +132,7 @@ struct EmbeddedMigrator {
             case .contract(let statements):
                 try db.execute(
                     sql: "UPDATE sync_fence SET oldest = ?1 WHERE oldest < ?1", arguments: [step.generation])
-                // The version before generations looks here, and does not open the file any more.
+                // The version before generations reads this, and no longer opens the file.
                 try db.execute(
                     sql: "INSERT OR IGNORE INTO grdb_migrations (identifier) VALUES (?)", arguments: [step.id])
                 for sql in statements { try db.execute(sql: sql) }
@@ -145,7 +145,7 @@ struct EmbeddedMigrator {
         return isOver
     }
 
-    /// One page from the stored position on.
+    /// Fills one page from the stored position on.
     private func fill(
         _ step: PlannedStep, _ backfill: Generation.Backfill, _ progress: GenerationState.Progress?, _ db: Database
     ) throws -> Bool {
@@ -173,7 +173,7 @@ struct EmbeddedMigrator {
             arguments: [step.id])
     }
 
-    /// Lets the file say that all is there which this generation needs.
+    /// Raises the file's generation to the one whose steps are all done.
     private func raise(_ db: Database) throws {
         let reached = MigrationPlan.reached(generations, from: try state(db))
         try db.execute(

@@ -1,14 +1,14 @@
 import Foundation
 package import TidemarkStore
 
-/// A restore into the files of an embedded store: made beside them as `FILE.restoring`, which takes their names when all is
-/// done, the records' file last.
+/// A restore into the files of an embedded store. They are made as `FILE.restoring` beside the target, and renamed when
+/// all is done, the records' file last.
 ///
-/// As long as `FILE.restoring` is there no server opens the file, so that what a kill leaves is served by nobody, and the
-/// next restore begins anew.
+/// As long as `FILE.restoring` exists, no server opens the file: no server uses the remains of a kill, and the next
+/// restore starts again.
 package final class EmbeddedRestoring {
     static let suffix = ".restoring"
-    /// What SQLite may leave beside a file. A log that belongs to another file would be taken for its own.
+    /// The files that SQLite may leave beside a file. A log of another file would be taken for the file's own.
     private static let companions = ["-wal", "-shm", "-journal"]
 
     private let target: String
@@ -16,12 +16,12 @@ package final class EmbeddedRestoring {
     /// The files that are being made.
     package let records: String
     package let blobs: String
-    /// A restore was cut short here before.
+    /// True when an earlier restore was interrupted here.
     package let replacedLeftovers: Bool
 
-    /// Makes the folder when it is missing, and keeps servers away from the file until it ends.
+    /// Makes the folder if it is missing, and keeps servers away from the file until the restore ends.
     ///
-    /// - Throws: `StoreError` of kind `unavailable` when a server uses the file, or when there is one already.
+    /// - Throws: `StoreError` of kind `unavailable` when a server uses the file, or when the file exists.
     package init(_ target: String) throws(StoreError) {
         self.target = target
         records = target + Self.suffix
@@ -30,12 +30,12 @@ package final class EmbeddedRestoring {
         let isThere = { (path: String) in FileManager.default.fileExists(atPath: path) }
         replacedLeftovers = isThere(records)
         let blobsTarget = EmbeddedBlobStore.path(besides: target)
-        // A restore that was cut short may have named the blobs' file already, and never the records' file.
+        // An interrupted restore may have renamed the blobs' file already, but never the records' file.
         let files = [target] + (replacedLeftovers ? [] : [blobsTarget])
         for path in files.flatMap({ file in [file] + Self.companions.map { file + $0 } }) where isThere(path) {
             throw StoreError(
                 .unavailable,
-                "\(path) is there already, and is left as it is: move it away together with \(blobsTarget) and with the"
+                "\(path) exists already and stays unchanged: move it away together with \(blobsTarget) and with the"
                     + " files whose names begin the same, or restore to another path")
         }
         for path in [records, blobs].flatMap({ file in [file] + Self.companions.map { file + $0 } })
@@ -46,7 +46,7 @@ package final class EmbeddedRestoring {
         }
     }
 
-    /// Gives the files their names: from then on a server may open them.
+    /// Renames the files to their final names: from then on a server may open them.
     ///
     /// - Throws: `StoreError` of kind `unavailable` when the disk refuses that.
     package func finish() throws(StoreError) {
@@ -64,7 +64,7 @@ package final class EmbeddedRestoring {
         claim.release()
     }
 
-    /// A closed store leaves an empty log, which would stay behind under the name that the file had.
+    /// Removes the empty log of a closed store, which would stay behind under the old name.
     private static func endLog(of path: String) throws(StoreError) {
         var status = stat()
         guard stat(path + "-wal", &status) != 0 || status.st_size == 0 else {
@@ -91,12 +91,12 @@ package final class EmbeddedRestoring {
         }
     }
 
-    /// - Throws: `StoreError` of kind `unavailable` when a restore into the file was cut short.
+    /// - Throws: `StoreError` of kind `unavailable` when a restore into the file was interrupted.
     static func check(_ path: String) throws(StoreError) {
         guard !FileManager.default.fileExists(atPath: path + suffix) else {
             throw StoreError(
                 .unavailable,
-                "a restore into \(path) is under way, or was cut short: run 'tidemark restore' again, or remove"
+                "a restore into \(path) is running, or was interrupted: run 'tidemark restore' again, or remove"
                     + " \(path)\(suffix) if the backup is not wanted")
         }
     }

@@ -2,8 +2,8 @@ import GRDB
 import TidemarkModel
 import TidemarkStore
 
-/// Reads the tables of both files for an audit: one pass through each, in memory for one row. Files of earlier generations lack
-/// some of them.
+/// Reads the tables of both files for an audit: one pass through each, with one row in memory. Files of earlier
+/// generations lack some tables.
 struct EmbeddedRows {
     let records: Database
     let blobs: Database
@@ -48,7 +48,7 @@ struct EmbeddedRows {
             let workspace = WorkspaceID(row.text())
             return .blob(workspace, try Self.digest(row.text()), bytes: row.integer())
         }
-        // In the order of the key: the parts of a blob one after the other.
+        // In the order of the key: the parts of a blob follow each other.
         try read(
             blobs, "sync_blob_part", "workspace, digest, start, bytes", each,
             order: "ORDER BY workspace, digest, start"
@@ -72,7 +72,7 @@ struct EmbeddedRows {
         try Prepared("SELECT \(columns) FROM \(table) \(order)", db).forEach({ _ in }) { reader in
             let found: StoredRow
             do { found = try row(&reader) } catch let error as StoreError {
-                found = .finding(Finding(.row, "a row of \(table) does not read: \(error.reason)"))
+                found = .finding(Finding(.row, "a row of \(table) cannot be read: \(error.reason)"))
             }
             try each(found)
             return true
@@ -80,11 +80,11 @@ struct EmbeddedRows {
     }
 
     private static func digest(_ text: String) throws(StoreError) -> BlobDigest {
-        guard let digest = BlobDigest(checking: text) else { throw StoreError(.invariant, "a digest is none") }
+        guard let digest = BlobDigest(checking: text) else { throw StoreError(.invariant, "a digest is malformed") }
         return digest
     }
 
-    /// Whether searches by scope find the records, and nothing else.
+    /// Checks that searches by scope find all records, and nothing else.
     private func filing(_ each: (StoredRow) throws -> Void) throws {
         guard try records.tableExists("sync_filing") else { return }
         for (sql, text) in Self.filed {
@@ -96,7 +96,7 @@ struct EmbeddedRows {
         }
     }
 
-    /// As long as no more of them are found than are shown and counted in the thousands, this is one search for each record.
+    /// While only few faults are found, this is one search for each record.
     private static let filed = [
         (
             """
@@ -112,7 +112,7 @@ struct EmbeddedRows {
             FROM sync_record r
             LEFT JOIN sync_feed f ON f.place = r.place AND f.seq = r.seq
             WHERE r.row <= (SELECT through FROM sync_filing) AND f.row IS NOT r.row
-            """, "is not in sync_feed, which should have it: no device is told of it"
+            """, "is missing in sync_feed: no device receives it"
         ),
         (
             """
@@ -120,7 +120,7 @@ struct EmbeddedRows {
             FROM sync_record r
             LEFT JOIN sync_page p ON p.place = r.place AND p.collection = r.collection AND p.born = r.born
             WHERE r.deleted = 0 AND r.row <= (SELECT through FROM sync_filing) AND p.row IS NOT r.row
-            """, "is not in sync_page, which should have it: no device that fills its scope gets it"
+            """, "is missing in sync_page: no device that fills its scope gets it"
         ),
         (
             """
@@ -129,7 +129,7 @@ struct EmbeddedRows {
             LEFT JOIN sync_record r ON r.row = f.row
             LEFT JOIN sync_scope s ON s.place = f.place
             WHERE r.seq IS NOT f.seq OR r.place IS NOT f.place
-            """, "is in sync_feed, and is not there, or elsewhere"
+            """, "is listed in sync_feed, but does not exist or has another number or scope"
         ),
         (
             """
@@ -138,7 +138,7 @@ struct EmbeddedRows {
             LEFT JOIN sync_record r ON r.row = p.row
             LEFT JOIN sync_scope s ON s.place = p.place
             WHERE r.born IS NOT p.born OR r.place IS NOT p.place OR r.deleted IS NOT 0
-            """, "is in sync_page, and is not there, elsewhere, or deleted"
+            """, "is listed in sync_page, but does not exist, is deleted, or has another birth or scope"
         ),
     ]
 }

@@ -1,4 +1,4 @@
-/// Every statement of the store. Each begins its search at the workspace, or at a scope of one.
+/// The statements of the store. Each begins its search at a workspace, or at one of its scopes.
 enum EmbeddedSQL {
     static let makeWorkspace = "INSERT OR IGNORE INTO sync_workspace (workspace) VALUES (?)"
 
@@ -95,7 +95,7 @@ enum EmbeddedSQL {
         ORDER BY since DESC, scope
         """
 
-    /// A change of the role alone (?6 = 1) keeps the beginning that is stored.
+    /// A change of the role alone (?6 = 1) keeps the stored beginning.
     static let upsertMember = """
         INSERT INTO sync_member (workspace, user, scope, role, since)
         VALUES (?1, ?2, ?3, ?4, ?5)
@@ -105,13 +105,13 @@ enum EmbeddedSQL {
 
     static let endMember = "DELETE FROM sync_member WHERE workspace = ? AND user = ? AND scope = ?"
 
-    /// Fails for a record that is there.
+    /// Fails if the record exists.
     static let insertRecord = """
         INSERT INTO sync_record (place, workspace, \(ColumnReader.storedRecordColumns))
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    /// One that is there, with the parameters of ``insertRecord``; the first is not needed.
+    /// Updates an existing record, with the parameters of ``insertRecord``; the first is not needed.
     static let updateRecord = """
         UPDATE sync_record
         SET seq = ?6, deleted = ?8, author = ?9, created = ?10, updated = ?11, body = ?12, buried = ?13

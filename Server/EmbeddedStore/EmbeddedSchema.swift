@@ -3,20 +3,20 @@ import TidemarkStore
 
 /// The tables of the file, made to be read by a person with `sqlite3`: `SELECT * FROM sync_record` shows texts.
 ///
-/// Identifiers are 36 characters of text rather than 16 bytes: measured with 100,000 records of 200 bytes in batches
-/// of 500, with clients and results, the bytes take the same processor time (within 5 %), write 4 % less and make the
-/// file 8 % smaller, which is not worth an unreadable file. `body` stands last: what is before it is read without
+/// Identifiers are 36 characters of text rather than 16 bytes. Measured with 100,000 records of 200 bytes in batches of
+/// 500, with clients and results: the bytes take the same processor time (within 5 %), write 4 % less and make the file
+/// 8 % smaller. That is not worth an unreadable file. `body` is the last column: the columns before it are read without
 /// overflow pages. Tables with bodies keep a rowid, since SQLite searches a table without one through its rows; small
-/// ones go without.
+/// ones have none.
 ///
-/// Only what finds the records of a scope knows it by a number: its entries are a quarter as long, and each comparison is
-/// one of integers. It learns of records by hundreds (``Filing``), as an index cannot: hence the tables `sync_feed` and
-/// `sync_page`.
+/// Only the tables that find the records of a scope know it by a number: their entries are a quarter as long, and
+/// comparisons are of integers. They learn of records by hundreds (``Filing``), as an index cannot: hence `sync_feed`
+/// and `sync_page`.
 enum EmbeddedSchema {
-    /// The generation of the version before there were any: the migrator leads up to it.
+    /// The generation of the last version without generations: the migrator leads up to it.
     static let landed = 4
 
-    /// Those since then, in order; a released one is never edited.
+    /// The generations since then, in order; a released one is never edited.
     static let generations = [
         Generation(
             5, "when clients were seen",
@@ -84,7 +84,7 @@ enum EmbeddedSchema {
             steps: [.init("what was deleted", .tables(["ALTER TABLE sync_record ADD COLUMN buried TEXT"]))]),
     ]
 
-    /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.
+    /// Gives clients without a last-seen time the current time: compaction forgets clients that were not seen for long.
     private static let seen = Generation.Backfill(
         table: "sync_client", start: #"["",""]"#,
         page: """
@@ -100,7 +100,7 @@ enum EmbeddedSchema {
             WHERE workspace = ?1 AND client = ?2 AND seen = 0
             """)
 
-    /// The steps to the landed generation, in order; a released step is never edited. New files do not take them, see
+    /// The steps to the landed generation, in order; a released step is never edited. New files skip them, see
     /// ``EmbeddedBaseline``.
     static func migrator(report: @escaping @Sendable (MigrationEvent) -> Void) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -123,10 +123,10 @@ enum EmbeddedSchema {
         "1 order, records, clients, members", "2 conflict ledger", "3 short keys of scopes in the indexes",
         "4 records are filed by hundreds, keys that begin with what differs",
     ]
-    /// Noted among those between two releases.
+    /// The name of a migration that existed between two releases.
     static let early = "5 when clients were seen"
 
-    /// Rewrites the records, some thousand at a time so that it can be said how far it is. In the step's own transaction.
+    /// Rewrites the records, some thousand at a time so that progress can be reported. In the step's own transaction.
     private static func copy(
         _ db: Database, _ sql: String, _ step: String, _ report: (MigrationEvent) -> Void
     ) throws {
@@ -202,7 +202,7 @@ enum EmbeddedSchema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// octets are those of both values.
+    /// octets counts the bytes of both values.
     private static let second = """
         CREATE TABLE sync_ledger (
             workspace TEXT NOT NULL,
@@ -225,7 +225,7 @@ enum EmbeddedSchema {
         CREATE INDEX sync_ledger_time ON sync_ledger (workspace, time);
         """
 
-    /// place is the scope's number, over all workspaces.
+    /// place is the scope's number, unique over all workspaces.
     private static let third = """
         CREATE TABLE sync_scope (
             place INTEGER PRIMARY KEY,
@@ -271,8 +271,8 @@ enum EmbeddedSchema {
         CREATE INDEX sync_record_page ON sync_record (place, collection, born) WHERE deleted = 0;
         """
 
-    /// through is the last row that sync_feed and sync_page know of: at first none, and all when the file has been
-    /// opened. The triggers keep them true of rows up to it.
+    /// through is the last row that sync_feed and sync_page contain: at first none, and all once the file has been
+    /// opened. The triggers keep their entries up to date.
     private static let fourth = """
         CREATE TABLE sync_record_filed (
             row INTEGER PRIMARY KEY,

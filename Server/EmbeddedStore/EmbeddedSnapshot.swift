@@ -5,17 +5,17 @@ package import TidemarkStore
 
 /// The two files of an embedded store at one moment, read beside the server that goes on writing them.
 ///
-/// A reader of SQLite's write-ahead log sees what was there when it began, and nobody waits for it. While it lasts the log
-/// cannot begin anew, so that it grows by what is written meanwhile.
+/// A reader of SQLite's write-ahead log sees the state at its beginning, and nobody waits for it. While it lasts the
+/// log cannot start over, so that it grows by all writes.
 package struct EmbeddedSnapshot {
-    /// The generation that this version brings tables to.
+    /// The generation of this version's tables.
     package static var own: Int { EmbeddedSchema.generations.last?.number ?? EmbeddedSchema.landed }
-    /// Attempts to find a moment in which no blob was just being committed. One takes some 100 microseconds.
+    /// The attempts to find a moment without a blob's commit. One takes some 100 microseconds.
     private static let attemptsMax = 10_000
-    /// Bytes of a page.
+    /// The bytes of a page.
     package static let pageBytes = EmbeddedStore.pageBytes
-    /// Pages in one step of a copy, and steps after which the disk is waited for: a server beside it waits for the same disk
-    /// at each commit, and would wait for all that was written since.
+    /// The pages in one step of a copy, and the steps after which the copy is flushed. A server waits for the same disk
+    /// at each commit, and would wait for everything that was not flushed.
     private static let pagesPerStep: Int32 = 256
     private static let stepsPerFlush = 8
 
@@ -24,11 +24,11 @@ package struct EmbeddedSnapshot {
 
     /// Runs `body` with the files as they are now. Blocks.
     ///
-    /// A record may name a blob, and the two files have no transaction together: the blobs' snapshot begins after the
-    /// records', and counts only when no blob was committed between the two. So it shows both at one moment.
+    /// A record may name a blob, and the two files have no common transaction. The blobs' snapshot begins after the
+    /// records', and is used only if no blob was committed between the two. So it shows both at one moment.
     ///
-    /// - Throws: `StoreError` of kind `unavailable` when a file is missing, damaged, or of a version that cannot be read; what
-    ///   `body` throws.
+    /// - Throws: `StoreError` of kind `unavailable` when a file is missing, damaged, or of a version that cannot be
+    ///   read; any error of `body`.
     package static func with<Value>(_ path: String, _ body: (EmbeddedSnapshot) throws -> Value) throws -> Value {
         try with(path, between: {}, body)
     }
@@ -39,13 +39,13 @@ package struct EmbeddedSnapshot {
     ) throws -> Value {
         let blobsPath = EmbeddedBlobStore.path(besides: path)
         for path in [path, blobsPath] where !FileManager.default.fileExists(atPath: path) {
-            throw StoreError(.unavailable, "\(path) is not there: is its name right?")
+            throw StoreError(.unavailable, "\(path) does not exist: is its name right?")
         }
         do {
             let (records, blobs, watch) = (try queue(path), try queue(blobsPath), try queue(blobsPath))
             defer {
                 for queue in [records, blobs, watch] {
-                    // Nothing was written: there is nothing to lose.
+                    // Nothing was written: nothing can be lost.
                     try? queue.close()
                 }
             }
@@ -66,7 +66,7 @@ package struct EmbeddedSnapshot {
             let error = StoreError(sqlite: error)
             throw StoreError(error.kind, "\(path): \(error.reason)", fault: error.fault)
         }
-        throw StoreError(.unavailable, "\(blobsPath): blobs are written without a pause: try again")
+        throw StoreError(.unavailable, "\(blobsPath): blobs are being written without a pause: try again")
     }
 
     private static func queue(_ path: String) throws -> DatabaseQueue {
@@ -76,19 +76,19 @@ package struct EmbeddedSnapshot {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Another one when somebody has committed in between.
+    /// A number that changes with every commit to the blobs' file.
     private static func version(_ watch: DatabaseQueue) throws -> Int64 {
         try watch.inDatabase { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
     }
 
-    /// The snapshot of a transaction begins with what it reads first.
+    /// Begins the snapshot, which a transaction does with its first read.
     private static func begin(_ db: Database) throws {
         _ = try Int.fetchOne(db, sql: "SELECT 1 FROM sqlite_master LIMIT 1")
     }
 
-    /// What the records' file says of itself.
+    /// Returns the version marks of the records' file.
     ///
-    /// - Throws: `StoreError` for a file that is none of ours, or of a later version.
+    /// - Throws: `StoreError` for another program's file, or one of a later version.
     package func state() throws -> StoredState {
         let migrator = EmbeddedMigrator(generations: EmbeddedSchema.generations, rowsMax: 1, report: { _ in })
         let state =
@@ -101,15 +101,15 @@ package struct EmbeddedSnapshot {
             generation: state.generation, oldest: state.oldest, revision: revision, version: version)
     }
 
-    /// Pages of both files, each of 4 KiB.
+    /// The count of pages of both files, each of 4 KiB.
     package func pages() throws -> Int64 {
         try [records, blobs].reduce(0) { try $0 + (Int64.fetchOne($1, sql: "PRAGMA page_count") ?? 0) }
     }
 
-    /// Copies both files as they are in this snapshot, pages that are free included. Neither path may exist.
+    /// Copies both files as they are in this snapshot, free pages included. Neither path may exist.
     ///
-    /// - Parameter progress: given the pages copied so far, of both files.
-    /// - Throws: `StoreError`: the disk is full, or a page cannot be read.
+    /// - Parameter progress: receives the count of copied pages of both files.
+    /// - Throws: `StoreError` when the disk is full, or a page cannot be read.
     package func copy(records path: String, blobs blobsPath: String, progress: (Int64) -> Void) throws {
         var before: Int64 = 0
         for (source, path) in [(records, path), (blobs, blobsPath)] {
@@ -130,7 +130,7 @@ package struct EmbeddedSnapshot {
         guard sqlite3_open_v2(path, &target, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
             throw failure(target, path)
         }
-        // The disk is waited for below, and by the caller when all of it is written.
+        // The copy is flushed below, and by the caller at the end.
         try run("PRAGMA synchronous = OFF", target, path)
         guard let backup = sqlite3_backup_init(target, "main", source.sqliteConnection, "main") else {
             throw failure(target, path)
@@ -138,11 +138,11 @@ package struct EmbeddedSnapshot {
         var code = SQLITE_OK
         var steps = 0
         while code == SQLITE_OK {
-            // The source is in a transaction: no step sees anything later, and none begins anew.
+            // The source is in a transaction: no step sees later writes, and the copy never starts over.
             code = sqlite3_backup_step(backup, pagesPerStep)
             progress(Int64(sqlite3_backup_pagecount(backup) - sqlite3_backup_remaining(backup)))
             steps += 1
-            // So that little is left to wait for at the end; what is promised then is the caller's to ask for.
+            // Flushed here so that little is left at the end; the caller still has to make the copy durable.
             guard steps.isMultiple(of: stepsPerFlush), fsync(descriptor) != 0 else { continue }
             sqlite3_backup_finish(backup)
             throw StoreError(.unavailable, "\(path) cannot be written: \(String(cString: strerror(errno)))")
@@ -150,7 +150,7 @@ package struct EmbeddedSnapshot {
         let pages = Int64(sqlite3_backup_pagecount(backup))
         let ended = sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE, ended == SQLITE_OK else { throw failure(target, path) }
-        // A file with no log beside it, that can be read where nothing can be written. The store turns the log on again.
+        // A file without a log can be read on a read-only disk. The store turns the log on again.
         try run("PRAGMA journal_mode = DELETE", target, path)
         return pages
     }
@@ -167,7 +167,7 @@ package struct EmbeddedSnapshot {
         return StoreError(error.kind, "\(path): \(error.reason)", fault: error.fault)
     }
 
-    /// SQLite's own check of every page and index of both files.
+    /// Returns the faults that SQLite's own check finds in pages and indexes of both files.
     package func integrity() throws -> [Finding] {
         try [("records", records), ("blobs", blobs)].flatMap { name, db in
             try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }.map {
@@ -176,7 +176,7 @@ package struct EmbeddedSnapshot {
         }
     }
 
-    /// All rows, table by table, and what is wrong between tables.
+    /// Reads all rows, table by table, and reports faults between tables.
     package func rows(_ each: (StoredRow) throws -> Void) throws {
         try EmbeddedRows(records: records, blobs: blobs).all(each)
     }

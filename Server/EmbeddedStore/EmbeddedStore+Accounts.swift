@@ -173,7 +173,7 @@ extension EmbeddedStore: AccountStore {
 }
 
 extension Binding {
-    /// Nine values, in the order of `AccountSQL`.
+    /// Binds nine values, in the order of `AccountSQL`.
     fileprivate mutating func changing(_ account: Account, in workspace: WorkspaceID) {
         text(workspace.text)
         text(account.login)

@@ -67,7 +67,7 @@ extension EmbeddedStore: Compacting {
         }
     }
 
-    /// One write transaction; the horizon is looked for beside it.
+    /// One write transaction; the search for the horizon runs beside it.
     package func compact(
         _ workspace: WorkspaceID, _ order: CompactionOrder
     ) async throws(StoreError) -> CompactionStep {
@@ -82,7 +82,7 @@ extension EmbeddedStore: Compacting {
                     step = try write.run(to: target, ledgerBefore: order.ledgerTime)
                     return .commit
                 }
-                // Marks may have gone with the last step. What is in memory follows what was committed.
+                // The last step may have deleted marks. The marks in memory follow the commit.
                 if step.isDone { try erased.read(workspace, db) }
             } catch {
                 filing.forget()
@@ -92,20 +92,20 @@ extension EmbeddedStore: Compacting {
         }
     }
 
-    package func allClients(after place: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting] {
+    package func allClients(after cursor: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting] {
         try await onReader { db in
             try Prepared(CompactionSQL.clients, db).all(
                 {
-                    $0.text(place?.workspace.text ?? "")
-                    $0.text(place?.client.description ?? "")
+                    $0.text(cursor?.workspace.text ?? "")
+                    $0.text(cursor?.client.description ?? "")
                     $0.integer(Int64(max(0, limit)))
                 },
                 {
-                    let place = ClientPlace(workspace: WorkspaceID($0.text()), client: try $0.id())
+                    let position = ClientPlace(workspace: WorkspaceID($0.text()), client: try $0.id())
                     let user = UserID($0.text())
                     let (seen, isOwed) = ($0.integer(), $0.integer() != 0)
                     return ClientSighting(
-                        place: place, user: user, seen: seen, keep: $0.optionalInteger(), isOwed: isOwed)
+                        place: position, user: user, seen: seen, keep: $0.optionalInteger(), isOwed: isOwed)
                 })
         }
     }
@@ -161,7 +161,7 @@ extension EmbeddedStore: Compacting {
 }
 
 extension FeedQuery {
-    /// The last batch before a time; `nil` when none behind the horizon is.
+    /// The last batch before a time; `nil` if there is none above the horizon.
     fileprivate func target(olderThan time: Milliseconds) throws -> Head? {
         var search = HorizonSearch(olderThan: time, after: try horizon(), head: try head())
         while let probe = search.probe { search.take(try batch(holding: probe)) }
@@ -169,7 +169,7 @@ extension FeedQuery {
     }
 }
 
-/// One step on the writing connection, inside its transaction.
+/// One step of compaction on the writing connection, inside its transaction.
 private struct CompactionWrite {
     let db: Database
     let workspace: WorkspaceID
@@ -213,7 +213,7 @@ private struct CompactionWrite {
         return step
     }
 
-    /// Whoever is told of an erased scope by its tombstone is told so no more: its id is free.
+    /// Deletes marks behind the horizon. Devices no longer learn of those scopes by their tombstones: the ids are free.
     private func dropMarks(through horizon: SequenceNumber) throws {
         try Prepared(OperatingSQL.dropEndedBehind, db).execute {
             $0.text(workspace.text)
@@ -225,14 +225,14 @@ private struct CompactionWrite {
         }
     }
 
-    /// Forgets the records of dead scopes, and then each scope's own.
+    /// Forgets the records of dead scopes, and then each scope's own tombstone.
     ///
-    /// - Returns: how many more it might have; 0 when there may be some left.
+    /// - Returns: the room that is left for further rows; 0 if there may be more of them.
     private func endScopes(through horizon: SequenceNumber, _ step: inout CompactionStep) throws -> Int {
         var room = limit
         let graves = try tombstones(through: horizon, ofScopes: true)
         guard !graves.isEmpty else { return room }
-        // What is not filed would not be found.
+        // Records that are not filed would not be found.
         try filing.run(db)
         for grave in graves {
             guard room > 0 else { break }

@@ -32,7 +32,7 @@ extension EmbeddedStore: Erasing {
         of scope: ScopeID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> SequenceNumber? {
         try await onWriter { [erased] db in
-            // On the writing connection no batch is under way, and every later one sees the mark.
+            // On the writing connection no batch is in progress, and every later one sees the mark.
             let head = try FeedQuery(db: db, workspace: workspace).head().seq
             guard head > 0 else { return nil }
             try Prepared(EmbeddedErasureSQL.begin, db).execute {
@@ -46,14 +46,14 @@ extension EmbeddedStore: Erasing {
     }
 
     package func members(
-        of scope: ScopeID, in workspace: WorkspaceID, after place: Seat?, limit: Int
+        of scope: ScopeID, in workspace: WorkspaceID, after cursor: Seat?, limit: Int
     ) async throws(StoreError) -> MemberPage {
         let seats = try await onReader { db in
             try Prepared(EmbeddedErasureSQL.members, db).all(
                 {
                     $0.text(workspace.text)
-                    $0.text(place?.user.text ?? "")
-                    $0.text(place?.scope.text ?? "")
+                    $0.text(cursor?.user.text ?? "")
+                    $0.text(cursor?.scope.text ?? "")
                     $0.integer(Int64(max(1, limit)))
                 }, { Seat(user: UserID($0.text()), scope: ScopeID($0.text())) })
         }
@@ -61,7 +61,7 @@ extension EmbeddedStore: Erasing {
             users: seats.filter { $0.scope == scope }.map(\.user), next: seats.count < max(1, limit) ? nil : seats.last)
     }
 
-    /// One write transaction. The bodies of batches go all at once, since they are few behind the last rows.
+    /// One write transaction. All bodies of batches are deleted at once, since there are few after the last rows.
     package func erase(
         _ scope: ScopeID, in workspace: WorkspaceID, keeping graves: Set<RecordKey>, limit: Int
     ) async throws(StoreError) -> ErasureStep {
@@ -70,7 +70,7 @@ extension EmbeddedStore: Erasing {
             var step = ErasureStep()
             do {
                 try db.inTransaction(.immediate) {
-                    // What is not filed would not be found.
+                    // Records that are not filed would not be found.
                     try filing.run(db)
                     let write = ErasureWrite(db: db, workspace: workspace, scope: scope)
                     step = try write.run(keeping: graves, limit: max(1, limit))
@@ -128,7 +128,7 @@ extension EmbeddedStore: Erasing {
 
     /// One write transaction.
     package func erase(
-        _ workspace: WorkspaceID, from place: ErasurePlace?, limit: Int
+        _ workspace: WorkspaceID, from cursor: ErasurePlace?, limit: Int
     ) async throws(StoreError) -> WorkspaceErasureStep {
         try await onWriter { [filing, places] db in
             try db.execute(sql: "PRAGMA secure_delete = ON")
@@ -176,8 +176,7 @@ extension EmbeddedStore: Erasing {
         }
     }
 
-    /// Writes the file anew, which takes room for a second one meanwhile: what was deleted or overwritten at any time leaves
-    /// bytes in pages, whoever deleted it.
+    /// Rewrites the file, which needs space for a second one: deleted or overwritten content may remain in its pages.
     package func scrub() async throws(StoreError) { try await onWriter { try $0.execute(sql: "VACUUM") } }
 
     package func emptyLog() async throws(StoreError) {
@@ -188,13 +187,14 @@ extension EmbeddedStore: Erasing {
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
                 throw StoreError(
                     .unavailable,
-                    "another program reads the database file, whose log cannot be emptied before that ends: close it")
+                    "another program reads the database file, and its log cannot be emptied until then: close that program"
+                )
             }
         }
     }
 }
 
-/// The scopes in which nothing can be written any more; one process owns the file. Any thread.
+/// The erased scopes and workspaces, which accept no writes; one process owns the file. Any thread.
 final class ErasedScopes: Sendable {
     private let scopes = Lock<[WorkspaceID: Set<ScopeID>]>([:])
     private let workspaces = Lock<Set<WorkspaceID>>([])
@@ -227,7 +227,7 @@ final class ErasedScopes: Sendable {
     /// - Throws: `erasedWorkspace`.
     func check(_ workspace: WorkspaceID) throws { if holds(workspace) { throw StoreError.erasedWorkspace } }
 
-    /// Takes over the marks of a workspace as they are committed.
+    /// Reads the marks of a workspace as they are committed.
     func read(_ workspace: WorkspaceID, _ db: Database) throws {
         let found = try Prepared(EmbeddedErasureSQL.scopesOf, db).all(
             { $0.text(workspace.text) }, { ScopeID($0.text()) })
@@ -240,14 +240,14 @@ final class ErasedScopes: Sendable {
         if scopes.withLock({ $0[workspace]?.contains(scope) ?? false }) { throw StoreError.erasedScope }
     }
 
-    /// Whether a living one of these records is of an erased scope.
+    /// Whether any of these records is living and belongs to an erased scope.
     func holds(anyOf records: [StoredRecord], in workspace: WorkspaceID) -> Bool {
         guard let erased = scopes.withLock({ $0[workspace] }) else { return false }
         return records.contains { !$0.isDeleted && erased.contains($0.scope) }
     }
 }
 
-/// One step on the writing connection, inside its transaction.
+/// One step of an erasure on the writing connection, inside its transaction.
 private struct ErasureWrite {
     let db: Database
     let workspace: WorkspaceID

@@ -3,12 +3,12 @@ import GRDB
 package import TidemarkStore
 
 extension EmbeddedStore {
-    /// Makes what is missing of this version's tables beside serving: one transaction after the other, between those of
-    /// others. Cut short, it goes on where it was. See `Store/Generations/GENERATIONS.md`.
+    /// Makes missing parts of this version's tables beside serving: one transaction after the other, between those of
+    /// other callers. An interrupted run is continued by the next. See `Store/Generations/GENERATIONS.md`.
     ///
     /// - Parameters:
-    ///   - isGentle: leaves others as much of the writer's time as it takes.
-    ///   - report: told what is being done.
+    ///   - isGentle: leaves other callers as much of the writer's time as it takes.
+    ///   - report: receives the progress.
     package func migrate(
         _ extent: MigrationPlan.Extent = .all, isGentle: Bool = true,
         report: @escaping @Sendable (MigrationEvent) -> Void = { _ in }
@@ -27,9 +27,10 @@ extension EmbeddedStore {
         }
     }
 
-    /// What opening the file and `migrate` would do, without doing any of it, also while a server uses the file.
+    /// Returns the steps that opening the file and `migrate` would do, without doing them, also while a server uses the
+    /// file.
     ///
-    /// - Throws: `StoreError` of kind `unavailable`: the file cannot be read, or is of a later version.
+    /// - Throws: `StoreError` of kind `unavailable` when the file cannot be read, or is of a later version.
     package static func migrationPlan(
         _ extent: MigrationPlan.Extent, path: String
     ) throws(StoreError) -> [PlanLine] {

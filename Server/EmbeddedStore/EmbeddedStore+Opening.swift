@@ -13,7 +13,7 @@ extension EmbeddedStore {
         return claim
     }
 
-    /// The right to the file, before it is there.
+    /// Claims the file before it exists.
     static func claimFolder(_ path: String) throws(StoreError) -> FileClaim {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         do {
@@ -36,16 +36,16 @@ extension EmbeddedStore {
             configuration.label = "tidemark.store"
             configuration.writeTargetQueue = writer?.queue
             configuration.prepareDatabase { db in
-                // Takes effect in a file that has no table yet: free pages can then be given back (COMPACTION.md).
+                // Effective in a file without tables: free pages can then be given back (COMPACTION.md).
                 if !db.configuration.readonly { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
                 checkpointer?.watch(db)
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
-            // GRDB sets NORMAL while it turns WAL on, after `prepareDatabase`: FULL must come later. The pool has one
-            // writing connection for its whole life, so it stays.
+            // GRDB sets NORMAL when it turns WAL on, after `prepareDatabase`: FULL must be set later. The pool has one
+            // writing connection for its whole life, so the setting stays.
             try pool.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
-                // On Darwin alone: the drive itself has it, of the log and of what is copied from it.
+                // Effective on Darwin only: the log and its copies are then on the drive itself.
                 try db.execute(sql: "PRAGMA fullfsync = ON")
                 try db.execute(sql: "PRAGMA cache_size = -\(options.cacheBytes / 1024)")
                 if checkpointer == nil {
@@ -66,12 +66,12 @@ extension EmbeddedStore {
         }
     }
 
-    /// Waits for running calls and closes the file, with nothing left in its log: who copies it then has everything.
+    /// Waits for running calls and closes the file with an empty log, so that a copy of the file is complete.
     static func end(_ pool: DatabasePool) throws(StoreError) {
         do {
-            // What cannot be copied, for want of room, is read from the log at the next start.
+            // Pages that cannot be copied, for lack of space, are read from the log at the next start.
             _ = try? pool.writeWithoutTransaction { db in
-                // Without a connection, which is when it has been closed before, SQLite would read from nowhere.
+                // After an earlier close there is no connection, and SQLite would read invalid memory.
                 if db.sqliteConnection != nil { try db.checkpoint(.truncate) }
             }
             try pool.close()

@@ -51,11 +51,11 @@ extension EmbeddedStore: ActLog {
 }
 
 extension EmbeddedStore: Inspecting {
-    package func workspaces(after place: WorkspaceID?, limit: Int) async throws(StoreError) -> [WorkspaceFigures] {
+    package func workspaces(after cursor: WorkspaceID?, limit: Int) async throws(StoreError) -> [WorkspaceFigures] {
         try await onReader { db in
             let found = try Prepared(OperatingSQL.workspaces, db).all(
                 {
-                    $0.text(place?.text ?? "")
+                    $0.text(cursor?.text ?? "")
                     $0.integer(Int64(max(0, limit)))
                 },
                 { row in

@@ -99,7 +99,7 @@ extension EmbeddedStore {
         }
     }
 
-    /// Bodies are decoded here, off the writer.
+    /// Decodes bodies here, off the writer.
     package func tail(
         after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> TailRead {

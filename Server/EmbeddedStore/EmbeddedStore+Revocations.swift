@@ -29,7 +29,7 @@ extension EmbeddedStore: RevocationStore {
         }
     }
 
-    /// See `RevocationStore.revocations`: a stretch of an index.
+    /// See `RevocationStore.revocations`: a range of an index.
     package func revocations(after number: Int64, limit: Int) async throws(StoreError) -> RevocationPage {
         try await onReader { db in
             RevocationPage(
@@ -55,13 +55,13 @@ extension EmbeddedStore: RevocationStore {
 
     /// See `RevocationStore.devices`.
     package func devices(
-        of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
+        of user: UserID?, in workspace: WorkspaceID, after cursor: ClientID?, limit: Int
     ) async throws(StoreError) -> [Device] {
         try await onReader { db in
             try Prepared(user == nil ? RevocationSQL.devices : RevocationSQL.devicesOfUser, db).all(
                 {
                     $0.text(workspace.text)
-                    $0.id(place ?? UniqueID(high: 0, low: 0))
+                    $0.id(cursor ?? UniqueID(high: 0, low: 0))
                     $0.integer(Int64(limit))
                     if let user { $0.text(user.text) }
                 }, { try $0.device() })
@@ -69,10 +69,10 @@ extension EmbeddedStore: RevocationStore {
     }
 }
 
-/// The tables of what is revoked, and the statements about them.
+/// The tables of revocations, and the statements on them.
 enum RevocationSQL {
-    /// kind is `workspace`, `user` or `client`; name says which, owner whose; not_before is in milliseconds. What is in the
-    /// head counts on when the newest row is forgotten.
+    /// kind is `workspace`, `user` or `client`; name says which, owner whose; not_before is in milliseconds. The head's
+    /// number goes on rising even if the newest row is forgotten.
     static let tables = [
         """
         CREATE TABLE sync_revocation (
@@ -141,7 +141,7 @@ extension ColumnReader {
         let workspace = WorkspaceID(text())
         let (kind, name, owner) = (text(), text(), text())
         guard let subject = Revocation.Subject(kind: kind, name: name, owner: owner) else {
-            throw StoreError(.invariant, "a revocation of the kind \"\(kind)\" does not read")
+            throw StoreError(.invariant, "a revocation has the unknown kind \"\(kind)\"")
         }
         return Revocation(subject, in: workspace, notBefore: integer(), number: integer())
     }

@@ -4,7 +4,7 @@ import TidemarkSQLite
 package import TidemarkStore
 
 extension EmbeddedStore: SchemaStore {
-    /// One write transaction where the revision follows, and none otherwise.
+    /// One write transaction if the revision is the next one, none otherwise.
     package func begin(with revision: SchemaRevision?) async throws(StoreError) -> SchemaBeginning {
         let newest = try await self.revision(after: 0)
         guard let revision else { return SchemaBeginning(newest: newest, isKnown: false) }
@@ -22,7 +22,7 @@ extension EmbeddedStore: SchemaStore {
         }
     }
 
-    /// See `SchemaStore.keep`: one statement, which looks for the newest one itself.
+    /// See `SchemaStore.keep`: one statement, which finds the newest revision itself.
     package func keep(_ revision: SchemaRevision) async throws(StoreError) -> Bool {
         try await onWriter { db in
             try Prepared(Self.insert, db).execute {
@@ -46,11 +46,11 @@ extension EmbeddedStore: SchemaStore {
         }
     }
 
-    /// See `SchemaStore.count`: a stretch of rows in one snapshot.
+    /// See `SchemaStore.count`: a range of rows in one snapshot.
     package func count(
-        _ fields: [RecordCount.Field], from place: RecordCount.Place?
+        _ fields: [RecordCount.Field], from cursor: RecordCount.Place?
     ) async throws(StoreError) -> RecordCount {
-        let start: Int64 = if case .row(let row)? = place { row } else { 0 }
+        let start: Int64 = if case .row(let row)? = cursor { row } else { 0 }
         return try await onReader { db in
             var count = RecordCount()
             let last = try Prepared("SELECT coalesce(max(row), 0) FROM sync_record", db).first({ _ in }) {
@@ -127,7 +127,7 @@ extension ColumnReader {
         let applied = integer()
         let document = bytes()
         guard let requirement = AppRequirement(text()) else {
-            throw StoreError(.invariant, "the apps that schema revision \(number) asks for do not read")
+            throw StoreError(.invariant, "the required apps of schema revision \(number) are invalid")
         }
         return SchemaRevision(
             number: number, document: document, requirement: requirement, applied: applied, note: text())

@@ -4,7 +4,7 @@ import TidemarkSQLite
 package import TidemarkStore
 
 extension EmbeddedStore {
-    /// One write transaction, and see `Erasing`.
+    /// One write transaction; see `Erasing`.
     package func beginErasure(
         of user: UserID, as alias: UserID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> UserID? {
@@ -23,11 +23,11 @@ extension EmbeddedStore {
         }
     }
 
-    /// In the order of the table, some thousand rows a step.
+    /// Reads in the order of the table, some thousand rows a step.
     package func records(
-        by user: UserID, in workspace: WorkspaceID, after place: ErasurePlace?, limit: Int
+        by user: UserID, in workspace: WorkspaceID, after cursor: ErasurePlace?, limit: Int
     ) async throws(StoreError) -> AuthoredPage {
-        let after = place.map { Int64(bitPattern: $0.key.id.low) } ?? 0
+        let after = cursor.map { Int64(bitPattern: $0.key.id.low) } ?? 0
         return try await onReader { db in
             let last = try Prepared(EmbeddedErasureSQL.lastRow, db).first({ _ in }, { $0.integer() }) ?? 0
             let end = after < last - Self.walkedAtOnce ? after + Self.walkedAtOnce : last
@@ -49,7 +49,7 @@ extension EmbeddedStore {
 
     private static var walkedAtOnce: Int64 { 20_000 }
 
-    /// One write transaction; the bodies of batches go all at once.
+    /// One write transaction; all bodies of batches are deleted at once.
     package func eraseTraces(
         of user: UserID, as alias: UserID, in workspace: WorkspaceID, limit: Int
     ) async throws(StoreError) -> ErasureStep {
@@ -90,7 +90,7 @@ extension EmbeddedStore {
         }
     }
 
-    /// One write, and see `Erasing`.
+    /// One write; see `Erasing`.
     package func endErasure(of user: UserID, in workspace: WorkspaceID) async throws(StoreError) {
         try await onWriter { db in
             _ = try Prepared(EmbeddedErasureSQL.endUser, db).execute {

@@ -5,7 +5,7 @@ import TidemarkSQLite
 package import TidemarkStore
 
 extension EmbeddedStore {
-    /// See `Store.read`: one snapshot, and no lock, since no other process writes the file.
+    /// See `Store.read`: one snapshot, without a lock, since no other process writes the file.
     package func read(_ reads: ReadSet, in workspace: WorkspaceID) async throws(StoreError) -> Reading {
         Reading(
             try await onReader { [erased] db in
@@ -14,7 +14,7 @@ extension EmbeddedStore {
             })
     }
 
-    /// See `Store.commit`: one write transaction on the writer, where calls are carried out in their order.
+    /// See `Store.commit`: one write transaction on the writer, which runs calls in their order.
     package func commit(
         _ planned: PlannedBatch, in workspace: WorkspaceID
     ) async throws(StoreError) -> Commitment {
@@ -35,7 +35,7 @@ extension EmbeddedStore {
     package func follow(
         _ workspace: WorkspaceID, node: UInt64, now: Milliseconds
     ) async throws(StoreError) -> Head {
-        // On the writing connection no step is under way: every later one sees the listener.
+        // On the writing connection no step is in progress: every later one sees the listener.
         try await onWriter { [self] db in
             try erased.check(workspace)
             try Prepared(EmbeddedSQL.makeWorkspace, db).execute { $0.text(workspace.text) }
@@ -47,7 +47,7 @@ extension EmbeddedStore {
         }
     }
 
-    /// Makes a table that needs room in the file, and drops it, in one transaction.
+    /// Makes a table that needs space in the file, and drops it, in one transaction.
     package func probe() async throws(StoreError) {
         try await onWriter { db in
             try db.inTransaction(.immediate) {

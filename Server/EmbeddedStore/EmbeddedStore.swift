@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkSQLite
 package import TidemarkStore
 
-/// The contract on one SQLite file: the store that needs no set-up.
+/// The store contract on one SQLite file: the store that needs no set-up.
 ///
 /// One process owns the file. Its one writing connection is the lock of every workspace; reads run beside it on
 /// snapshots of their own. Commits are on disk before a call returns: `synchronous=FULL`.
@@ -13,21 +13,21 @@ package final class EmbeddedStore: Store {
     package struct Options: Sendable {
         /// Connections that read beside the writer.
         package var readersMax = 4
-        /// How long to wait for another program, such as a `sqlite3` shell in the middle of a write.
+        /// The longest wait for another program, such as a `sqlite3` shell in the middle of a write.
         package var busySeconds: Double = 5
-        /// The size that the file may reach; `nil` leaves it to the disk. Writes fail as `unavailable` beyond it.
+        /// The largest size of the file; `nil` leaves it to the disk. Beyond it writes fail as `unavailable`.
         package var fileBytesMax: Int64?
-        /// Memory for pages in the writing connection. Larger is not better: SQLite walks through all of it at the end of
-        /// each commit that reordered pages, as most do. What is not in it comes out of the system's own memory.
+        /// The memory for pages in the writing connection. Larger is not better: SQLite walks through all of it at the
+        /// end of each commit that reordered pages, as most do. Other pages come from the system's own memory.
         package var cacheBytes = 8 * 1024 * 1024
-        /// Size of the log at which it is copied into the file, beside the writer. A page changed by many batches is
-        /// copied once, so that a larger log writes less.
+        /// The size of the log at which it is copied into the file, beside the writer. A page that many batches changed
+        /// is copied once, so that a larger log writes less.
         package var checkpointBytes: Int64 = 64 * 1024 * 1024
-        /// Rows of a backfill that are filled in in one transaction.
+        /// The rows of a backfill that are filled in one transaction.
         package var backfillRows = 500
-        /// Others than this version's, for tests.
+        /// Other generations than this version's, for tests.
         var generations = EmbeddedSchema.generations
-        /// How many records may wait to be entered where a search by scope finds them at once.
+        /// The bounds on records that wait to be filed.
         var filing = Filing.Bounds()
         package var limits = StoreLimits()
 
@@ -36,7 +36,7 @@ package final class EmbeddedStore: Store {
 
     let pool: DatabasePool
     let limits: StoreLimits
-    /// Followers live in this process, so that is where they are registered; a restart ends them.
+    /// The followers, which live in this process and are registered here; a restart ends them.
     let listeners = Lock<[WorkspaceID: Listeners]>([:])
     let places = ScopePlaces()
     let filing: Filing
@@ -45,15 +45,16 @@ package final class EmbeddedStore: Store {
     let backfillRows: Int
     private let claim: FileClaim
     let checkpointer: Checkpointer
-    /// No lane waits for the writing connection other than by suspending: it would wait for itself.
+    /// The executor of lanes on the writer's queue. A lane waits for the writing connection only by suspending:
+    /// otherwise it would wait for itself.
     package let laneExecutor: LaneExecutor? = LaneExecutor()
 
-    /// Opens the file, making it and its folder when they are missing, and makes what is missing of its tables to serve; the
-    /// rest is for ``migrate(_:isGentle:report:)``. Blocks.
+    /// Opens the file, and makes it and its folder if they are missing. Makes the parts of its tables that are needed
+    /// to serve; ``migrate(_:isGentle:report:)`` makes the rest. Blocks.
     ///
-    /// - Parameter report: told what is being done to tables of an earlier version.
-    /// - Throws: `StoreError` of kind `unavailable` with what to do about it: the file is in use, damaged, not
-    ///   writable, or written by a later version.
+    /// - Parameter report: receives the steps on tables of an earlier version.
+    /// - Throws: `StoreError` of kind `unavailable` with the remedy: the file is in use, damaged, not writable, or
+    ///   written by a later version.
     package init(
         path: String, options: Options = Options(), report: @escaping @Sendable (MigrationEvent) -> Void = { _ in }
     ) throws(StoreError) {
@@ -72,12 +73,12 @@ package final class EmbeddedStore: Store {
             }
         }
         try erased.load(pool)
-        // What cannot be filed, for want of room, is looked through until the next batch files it.
+        // Records that cannot be filed, for lack of space, are searched row by row until the next batch files them.
         do { try pool.write { try filing.run($0) } } catch { filing.forget() }
         do { try checkpointer.start(path, beside: pool) } catch { throw StoreError(sqlite: error) }
     }
 
-    /// Waits for running calls, then closes the file, which alone holds everything; later calls throw, but for this one,
+    /// Waits for running calls, then closes the file, whose log is then empty. Later calls throw, except for this one,
     /// which does nothing. Blocks.
     package func close() throws(StoreError) {
         do { try checkpointer.close() } catch { throw StoreError(sqlite: error) }
@@ -85,7 +86,7 @@ package final class EmbeddedStore: Store {
         claim.release()
     }
 
-    /// What the writing connection says of its own settings, for diagnostics.
+    /// Returns the writing connection's own settings, for diagnostics.
     package func durability() async throws(StoreError) -> Durability {
         try await onWriter { db in
             Durability(
@@ -95,13 +96,13 @@ package final class EmbeddedStore: Store {
         }
     }
 
-    /// What SQLite promises about a commit.
+    /// SQLite's promises about a commit.
     package struct Durability: Hashable, Sendable {
         /// `wal`.
         package var journalMode: String
         /// 2 is FULL: a commit is on disk before it is answered.
         package var synchronous: Int
-        /// On Darwin the drive writes down what it has in memory of its own, too.
+        /// True when, on Darwin, the drive also flushes its own cache.
         package var isFlushed: Bool
     }
 
@@ -130,7 +131,7 @@ package final class EmbeddedStore: Store {
     }
 }
 
-/// The numbers that the indexes know scopes by, as far as the writer has met them. Used on the writing connection.
+/// The scopes' numbers in the indexes, as far as the writer has used them. Used on the writing connection.
 final class ScopePlaces: Sendable {
     private struct Key: Hashable {
         let workspace: WorkspaceID
@@ -139,9 +140,9 @@ final class ScopePlaces: Sendable {
 
     private let known = Lock<[Key: Int64]>([:])
 
-    /// The scope's number, which it gets now if it has none.
+    /// Returns the scope's number, and assigns one if it has none.
     ///
-    /// Within a transaction: who rolls it back must ``forget()``, since a number that was given in it is gone.
+    /// Within a transaction: its rollback must be followed by ``forget()``, since numbers assigned in it are lost.
     func place(of scope: ScopeID, in workspace: WorkspaceID, _ db: Database) throws -> Int64 {
         let key = Key(workspace: workspace, scope: scope)
         if let place = known.withLock({ $0[key] }) { return place }
@@ -159,9 +160,9 @@ final class ScopePlaces: Sendable {
         return place
     }
 
-    /// Knows nothing any more.
+    /// Forgets all numbers.
     func forget() { known.withLock { $0.removeAll() } }
 
-    /// Some megabytes; beyond it all are looked up again.
+    /// The bound on known scopes, some megabytes; beyond it all are looked up again.
     private static let scopesMax = 65_536
 }

@@ -12,7 +12,7 @@ struct FeedQuery {
         try Prepared(EmbeddedSQL.head, db).first({ $0.text(workspace.text) }, { $0.head() }) ?? .start
     }
 
-    /// Deletions up to here are forgotten.
+    /// The number up to which deletions are forgotten.
     func horizon() throws -> SequenceNumber {
         try Prepared(CompactionSQL.horizon, db).first({ $0.text(workspace.text) }, { $0.integer() }) ?? 0
     }
@@ -23,7 +23,7 @@ struct FeedQuery {
         guard try seq >= horizon() else { throw StoreError.compacted }
         let head = try head()
         let through = try batch(holding: StoreLimits.target(after: seq, span: span)) ?? head
-        // No body is touched before the cut is known.
+        // No body is read before the cut is known.
         let spots = try ScopeSearch(db: db, workspace: workspace).spots(in: scopes, after: seq, through: through.seq)
         let base = seq > 0 ? try batch(holding: seq) : nil
         var window = Window(records: [], through: through, head: head, base: base)
@@ -41,7 +41,7 @@ struct FeedQuery {
         return window
     }
 
-    /// Ends the window at the last batch that is wholly inside, or, when not even the first one is, within it.
+    /// Ends the window at the last batch that is wholly inside; if not even the first one is, within that batch.
     private func cut(_ window: inout Window, before seq: SequenceNumber) throws {
         guard let first = window.records.first, let last = window.records.last else { return }
         if let end = try batch(EmbeddedSQL.batchBefore, seq), end.seq >= first.seq {

@@ -2,7 +2,7 @@ import Foundation
 import TidemarkLock
 import TidemarkStore
 
-/// The right of one process to a database file: an advisory lock on `FILE.lock`, held until it is released.
+/// One process's claim to a database file: an advisory lock on `FILE.lock`, held until it is released.
 ///
 /// Two writers of one file would break the workspace lock, which is this process's write queue. The lock file stays:
 /// removing it would let a third process lock a new file of the same name while the second holds the removed one.
@@ -27,7 +27,7 @@ final class FileClaim: Sendable {
 
     deinit { release() }
 
-    /// Leaves the file to others; nothing happens the second time.
+    /// Releases the file to others; a second call does nothing.
     func release() {
         descriptor.withLock {
             if let descriptor = $0 { close(descriptor) }

@@ -1,36 +1,37 @@
 import GRDB
 import TidemarkLock
 
-/// Decides when the tables that find a scope's records, `sync_feed` and `sync_page`, learn of new ones.
+/// Decides when new records are entered into the tables that find a scope's records, `sync_feed` and `sync_page`.
 ///
-/// They are sorted by scope: a commit of a hundred records of a hundred scopes would change two pages for each record,
-/// and the next commits the same pages again. Entered together, the records of many commits share the changes; until then
-/// every search looks through them. What that saves and costs says `FILING.md`. Used on the writing connection.
+/// The tables are sorted by scope: a commit of a hundred records of a hundred scopes would change two pages for each
+/// record, and the next commits the same pages again. Entered together, the records of many commits share the changes;
+/// until then every search looks through them. `FILING.md` has the savings and the costs. Used on the writing
+/// connection.
 final class Filing: Sendable {
-    /// When filing is worth it.
+    /// The bounds at which filing is worth it.
     struct Bounds: Sendable {
-        /// Records that share the change of a scope's pages.
+        /// The records that share the change of a scope's pages.
         var recordsPerScope = 8
-        /// Scopes whose pages change at once: the commit that files waits for it, and with so many scopes records share
-        /// few pages anyway. At most `recordsPerScope` times as many records are recent, and one batch more.
+        /// The scopes whose pages change at once: the commit that files waits for it, and with so many scopes records
+        /// share few pages anyway. At most `recordsPerScope` times as many records are recent, plus one batch.
         var scopesMax = 512
     }
 
     private struct Recent {
-        /// How many there are is not known: those that there are, are filed next.
+        /// True when the count is unknown: all recent records are then filed next.
         var isUnknown = false
         var records = 0
         var places = Set<Int64>()
     }
 
     private let bounds: Bounds
-    /// What came since records were last filed.
+    /// The records since the last filing.
     private let recent = Lock(Recent(isUnknown: true))
 
     init(_ bounds: Bounds) { self.bounds = bounds }
 
-    /// Files what earlier batches brought if there is enough of it. Within a transaction, before it brings records: those
-    /// who wait for the batch that was enough do not wait for this too.
+    /// Files the records of earlier batches if there are enough of them. Within a transaction, before it writes
+    /// records: the writers of those batches do not wait for it.
     func runIfDue(_ db: Database) throws {
         let isDue = recent.withLock {
             $0.isUnknown || $0.places.count >= bounds.scopesMax
@@ -39,7 +40,7 @@ final class Filing: Sendable {
         if isDue { try run(db) }
     }
 
-    /// A record that was not there before.
+    /// Counts a record that did not exist before.
     func added(at place: Int64) {
         recent.withLock {
             $0.records += 1
@@ -47,7 +48,7 @@ final class Filing: Sendable {
         }
     }
 
-    /// Files all recent records. Within a transaction: who rolls it back must ``forget()``.
+    /// Files all recent records. Within a transaction: its rollback must be followed by ``forget()``.
     func run(_ db: Database) throws {
         for sql in [FilingSQL.fileFeed, FilingSQL.filePage, FilingSQL.endFiling] {
             try Prepared(sql, db).execute { _ in }
@@ -55,7 +56,7 @@ final class Filing: Sendable {
         recent.withLock { $0 = Recent() }
     }
 
-    /// A rollback made the records recent again that its transaction had filed. Without this, batches that are rolled back
-    /// each time they file, and then go without, would leave ever more of them.
+    /// Called after a rollback, which made the records recent again that its transaction had filed. Otherwise batches
+    /// that are repeated after such a rollback would leave ever more of them.
     func forget() { recent.withLock { $0.isUnknown = true } }
 }

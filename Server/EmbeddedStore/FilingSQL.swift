@@ -1,9 +1,9 @@
 /// The statements that find the records of a scope.
 ///
-/// `sync_feed` and `sync_page` say where they are. They learn of new records by hundreds (see ``Filing``), so that the
-/// few beyond `sync_filing.through` are looked through, row by row.
+/// `sync_feed` and `sync_page` hold their rows. They are filled by hundreds (see ``Filing``), so that the few rows
+/// beyond `sync_filing.through` are searched one by one.
 enum FilingSQL {
-    /// The number that a scope is known by; none before its first record.
+    /// The number of a scope; none before its first record.
     static let place = "SELECT place FROM sync_scope WHERE workspace = ? AND scope = ?"
 
     static let makePlace = "INSERT INTO sync_scope (workspace, scope) VALUES (?, ?) RETURNING place"
@@ -20,7 +20,7 @@ enum FilingSQL {
         LIMIT ?
         """
 
-    /// Of all scopes, in no order.
+    /// The recent records of all scopes, in no order.
     static let recentFeed = """
         SELECT place, seq, row
         FROM sync_record
@@ -36,7 +36,7 @@ enum FilingSQL {
         ORDER BY born DESC
         """
 
-    /// All were born after those of ``page``.
+    /// The recent records, all born after those of ``page``.
     static let recentPage = """
         SELECT row
         FROM sync_record
@@ -44,7 +44,7 @@ enum FilingSQL {
         ORDER BY born DESC
         """
 
-    /// In the order of the table, so that a page of it is changed once.
+    /// In the order of the table, so that each of its pages is changed once.
     static let fileFeed = """
         INSERT INTO sync_feed (place, seq, row)
         SELECT place, seq, row
@@ -61,7 +61,7 @@ enum FilingSQL {
         ORDER BY place, collection, born
         """
 
-    /// Changes nothing when nothing is recent.
+    /// Changes nothing if nothing is recent.
     static let endFiling = """
         UPDATE sync_filing
         SET through = (SELECT max(row) FROM sync_record)

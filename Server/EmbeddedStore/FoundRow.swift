@@ -2,7 +2,7 @@ import GRDB
 import TidemarkModel
 import TidemarkSQLite
 
-/// Where a record is, as far as it takes to take it away.
+/// A record's row and the keys of its entries, as needed to delete it.
 struct FoundRow {
     let row: Int64
     let key: RecordKey
@@ -20,9 +20,9 @@ struct FoundRow {
         }
     }
 
-    /// Takes the record away, with all that finds it and its ledger.
+    /// Deletes the record, its entries in the indexes, and its ledger.
     ///
-    /// - Returns: how many entries the ledger had.
+    /// - Returns: the count of ledger entries.
     @discardableResult
     func forget(in workspace: WorkspaceID, _ db: Database) throws -> Int {
         try Prepared(CompactionSQL.deleteRecord, db).execute { $0.integer(row) }

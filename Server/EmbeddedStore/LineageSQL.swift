@@ -1,4 +1,4 @@
-/// The statements about where epochs of an order begin.
+/// The statements on the beginnings of an order's epochs.
 enum LineageSQL {
     /// base holds the bits of an unsigned number.
     static let table = """
@@ -14,7 +14,7 @@ enum LineageSQL {
         ) STRICT, WITHOUT ROWID
         """
 
-    /// A row of the same epoch, of a history that is gone, cannot be there: the epoch is above all that are stored.
+    /// A row of the same epoch, from a lost history, cannot exist: the epoch is above all stored ones.
     static let insert = """
         INSERT INTO sync_lineage (workspace, epoch, first, base, time, reason, lost)
         VALUES (?, ?, ?, ?, ?, ?, ?)

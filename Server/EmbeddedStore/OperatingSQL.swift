@@ -1,9 +1,9 @@
 import TidemarkStore
 
-/// What operators do and look up: its tables, and the statements about them.
+/// The tables of operators' acts and of ended memberships, and the statements on them.
 enum OperatingSQL {
-    /// Acts are the whole file's; user is apart, since it goes when the user is erased. Of memberships the ended ones, until
-    /// the horizon has passed their end.
+    /// Acts belong to the whole file; user is a column of its own, since it is deleted when the user is erased. Ended
+    /// memberships are kept until the horizon has passed their end.
     static let tables = [
         """
         CREATE TABLE sync_act (
@@ -52,7 +52,7 @@ enum OperatingSQL {
     /// ?2 is the user, ?3 the alias.
     static let renameActs = "UPDATE sync_act SET user = ?3 WHERE workspace = ?1 AND user = ?2"
 
-    /// Before `EmbeddedSQL.endMember`; ?4 is the number that ends it.
+    /// Runs before `EmbeddedSQL.endMember`; ?4 is the number that ends the membership.
     static let keepEnded = """
         INSERT INTO sync_member_past (workspace, user, scope, role, since, ended)
         SELECT workspace, user, scope, role, since, ?4
@@ -83,7 +83,7 @@ enum OperatingSQL {
         LIMIT 100
         """
 
-    /// Workspaces in which nothing was written have no head.
+    /// Workspaces without writes have no head.
     static let workspaces = """
         SELECT w.workspace, w.horizon, coalesce(h.seq, 0), coalesce(h.nonce, 0), coalesce(h.time, 0),
             coalesce(h.epoch, 0),
@@ -99,7 +99,7 @@ enum OperatingSQL {
         ORDER BY w.workspace
         """
 
-    /// The first of the last batches.
+    /// The first one of the last ?2 batches.
     static let recent = """
         SELECT low, time
         FROM (SELECT seq, low, time FROM sync_batch WHERE workspace = ?1 ORDER BY seq DESC LIMIT ?2)

@@ -7,7 +7,7 @@ import TidemarkStore
 /// One of the connection's cached statements, driven through SQLite's own functions.
 ///
 /// GRDB keeps the cache, the connection and its queue; binding and reading here cost neither existential values nor
-/// `Data`. A statement is always left reset, also when it throws. Use it only on the connection's queue and do not run
+/// `Data`. A statement is always left reset, also after an error. Use it only on the connection's queue, and do not run
 /// the same SQL again from inside `each`.
 struct Prepared {
     private let statement: SQLiteStatement
@@ -19,14 +19,14 @@ struct Prepared {
         statement = try db.cachedStatement(sql: sql).sqliteStatement
     }
 
-    /// Runs a statement that gives no rows; the answer is how many it changed.
+    /// Runs a statement without rows and returns the count of changed rows.
     @discardableResult
     func execute(_ bind: (inout Binding) -> Void) throws -> Int {
         try forEach(bind) { _ in false }
         return Int(sqlite3_changes(connection))
     }
 
-    /// The first row, if there is one.
+    /// Returns the first row, if there is one.
     func first<Value>(_ bind: (inout Binding) -> Void, _ read: (inout ColumnReader) throws -> Value) throws -> Value? {
         var value: Value?
         try forEach(bind) { row in
@@ -36,7 +36,7 @@ struct Prepared {
         return value
     }
 
-    /// All rows.
+    /// Returns all rows.
     func all<Value>(_ bind: (inout Binding) -> Void, _ read: (inout ColumnReader) throws -> Value) throws -> [Value] {
         var values: [Value] = []
         try forEach(bind) { row in
@@ -46,7 +46,7 @@ struct Prepared {
         return values
     }
 
-    /// Rows in order until `each` answers false.
+    /// Reads rows in order until `each` returns false.
     func forEach(_ bind: (inout Binding) -> Void, _ each: (inout ColumnReader) throws -> Bool) throws {
         defer { sqlite3_reset(statement) }
         var binding = Binding(statement: statement)

@@ -2,18 +2,19 @@ import GRDB
 import TidemarkModel
 import TidemarkSQLite
 
-/// Finds the rows of records by their scopes: those that are filed, and among the recent ones.
+/// Finds the rows of records by their scopes: filed ones, and those among the recent records.
 struct ScopeSearch {
     let db: Database
     let workspace: WorkspaceID
 
-    /// Where a record is.
+    /// A record's number and row.
     struct Spot {
         var seq: SequenceNumber
         var row: Int64
     }
 
-    /// The records of the scopes that changed in a span, in order; no body is touched. One descent a scope.
+    /// Returns the records of the scopes that changed in a span, in order, without reading bodies. One descent per
+    /// scope.
     func spots(in scopes: [ScopeID], after seq: SequenceNumber, through: SequenceNumber) throws -> [Spot] {
         let feed = try Prepared(FilingSQL.feed, db)
         let places = try Set(scopes.compactMap(place(of:)))
@@ -36,7 +37,7 @@ struct ScopeSearch {
         return spots.sorted { $0.seq < $1.seq }
     }
 
-    /// The first records of a scope after a number, in order; no body is touched.
+    /// Returns the first records of a scope after a number, in order, without reading bodies.
     func spots(in scope: ScopeID, after seq: SequenceNumber, limit: Int) throws -> [Spot] {
         guard let place = try place(of: scope) else { return [] }
         var spots = try [FilingSQL.someOfFeed, FilingSQL.someRecent].flatMap { sql in
@@ -51,7 +52,7 @@ struct ScopeSearch {
         return Array(spots.prefix(limit))
     }
 
-    /// Those of the scopes with anything after `seq`.
+    /// Returns the scopes with a change after `seq`.
     func changed(among scopes: [ScopeID], after seq: SequenceNumber) throws -> [ScopeID] {
         let hasChanged = try Prepared(FilingSQL.hasChanged, db)
         var recentPlaces = Set<Int64>()
@@ -67,7 +68,7 @@ struct ScopeSearch {
         }
     }
 
-    /// The rows of living records born before `born`, the newest first, until `each` answers false.
+    /// Reads the rows of living records born before `born`, the newest first, until `each` returns false.
     func page(
         _ scope: ScopeID, _ collection: String, before born: SequenceNumber, _ each: (Int64) throws -> Bool
     ) throws {

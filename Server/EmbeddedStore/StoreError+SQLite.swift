@@ -2,7 +2,7 @@ import GRDB
 import TidemarkStore
 
 extension StoreError {
-    /// Translates what SQLite says. Its message names tables and columns, never values.
+    /// Translates SQLite's error. Its message names tables and columns, never values.
     init(sqlite error: any Error) {
         if let error = error as? StoreError {
             self = error
@@ -17,10 +17,11 @@ extension StoreError {
         case .SQLITE_TOOBIG:
             self.init(.data, message)
         case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH:
-            // No batch of ours breaks what our tables want: somebody has changed them, and every write fails alike.
+            // No batch of ours violates the constraints of our tables: someone has changed them, and every write fails
+            // alike.
             self.init(
                 .unavailable,
-                "the tables in the database file want what this version does not write: undo what was changed (\(message))"
+                "the database file's tables were changed and refuse this version's writes: undo the change (\(message))"
             )
         case .SQLITE_FULL:
             self.init(.unavailable, "the disk or the file's limit is full: free some space (\(message))", fault: .full)
@@ -29,7 +30,8 @@ extension StoreError {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             self.init(
                 .unavailable,
-                "the database file is damaged or no database: restore a backup, or move it away to begin (\(message))",
+                "the database file is damaged or not a database: restore a backup, or move it away to start empty"
+                    + " (\(message))",
                 fault: .broken)
         case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
             self.init(

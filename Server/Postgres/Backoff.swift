@@ -12,7 +12,7 @@ struct Backoff {
 
     /// The pause before the next attempt.
     ///
-    /// - Parameter jitter: from 0 to 1, at random, so that many clients do not come back in step.
+    /// - Parameter jitter: a random number from 0 to 1, so that many clients do not come back in step.
     mutating func next(jitter: Double) -> Duration {
         let pause = upcoming * (0.5 + 0.5 * jitter)
         upcoming = min(upcoming * 2, max)

@@ -1,11 +1,11 @@
 import CPostgres
 
-/// Plain libpq work for a thread of its own: simple queries and notifications, each wait ended by the stop signal.
+/// Blocking libpq work for a thread of its own: simple queries and notifications. The stop signal ends each wait.
 struct BlockingSession {
     let connection: LibpqConnection
     let signal: WakeSignal
 
-    /// Runs a script in the simple query protocol and drops its rows, but for the first value.
+    /// Runs a script in the simple query protocol and drops its rows, except for the first value.
     ///
     /// - Returns: the first value of the last statement that returned rows; `nil` for none, or NULL.
     /// - Throws: the first `.server` error; `.timeout`; `.connectionLost`; `.closed` once the signal is stopped.
@@ -32,7 +32,7 @@ struct BlockingSession {
                 guard let sqlState = result.sqlState else { throw lost }
                 failure = failure ?? .server(sqlState: sqlState, message: result.serverMessage)
             default:
-                // COPY would want a conversation that a script cannot hold.
+                // COPY needs further messages, which a script cannot send.
                 throw .server(sqlState: "0A000", message: "COPY cannot be part of a script")
             }
         }
@@ -73,7 +73,7 @@ struct BlockingSession {
             switch PQflush(connection.raw) {
             case 0: return
             case 1:
-                // The server may want its answers read before it takes more.
+                // The server may accept more only after its answers are read.
                 try wait(.both, until: deadline)
                 guard PQconsumeInput(connection.raw) == 1 else { throw lost }
             default: throw lost

@@ -1,27 +1,27 @@
 import CPostgres
 
-/// What stands between this program and PostgreSQL, and which of PostgreSQL's promises it does not keep.
+/// The pooler between this program and PostgreSQL, if any, and the promises of PostgreSQL that it breaks.
 ///
-/// A pooler of connections lends one of its own to each transaction, or to each session. In the first case whatever belongs to a
+/// A pooler lends its connections per transaction or per session. In the first case everything that belongs to a
 /// session is lost between two transactions: `LISTEN`, prepared statements, settings, advisory locks.
 package struct ConnectionProbe: Hashable, Sendable {
-    /// How it calls itself; `nil` where nothing stands between.
+    /// The pooler's name for itself; `nil` without a pooler.
     package var pooler: String?
-    /// Two transactions of one connection may be on two of the server's.
+    /// True when two transactions of one connection may run on two connections of the server.
     package var sharesSessions = false
-    /// `NOTIFY` reaches who said `LISTEN`.
+    /// True when a `NOTIFY` reaches the connection that called `LISTEN`.
     package var hears = true
-    /// A statement that was prepared can be executed in another transaction.
+    /// True when a prepared statement can be executed in another transaction.
     package var keepsStatements = true
 
-    /// From a `NOTIFY` to when it must have come.
+    /// The longest time from a `NOTIFY` to its arrival.
     private static let hearingMax = Duration.seconds(2)
     private static let statement = "tidemark_probe"
 
     package init() {}
 
-    /// Tries it with two connections, on a thread of its own. Leaves nothing behind but, where sessions are shared, a `LISTEN` that
-    /// nobody hears.
+    /// Probes with two connections, on a thread of its own. Leaves nothing behind, except a `LISTEN` that nobody
+    /// receives if sessions are shared.
     ///
     /// - Throws: `PostgresError` when there is no connection.
     package static func run(_ configuration: PostgresConfiguration) async throws -> ConnectionProbe {
@@ -39,12 +39,12 @@ package struct ConnectionProbe: Hashable, Sendable {
         }
         let (one, other) = (try open(configuration), try open(configuration))
         let process = try one.execute("SELECT pg_backend_pid()", until: deadline)
-        // A pooler tells a number of its own, by which it finds whom to cancel.
+        // A pooler reports a number of its own, by which it finds the connection to cancel.
         if process != "\(PQbackendPID(one.connection.raw))" {
             found.pooler = name(configuration, deadline, open)
         }
         found.keepsStatements = prepares(one.connection.raw, Self.statement)
-        // While one is idle, its connection to the server is lent to the other where sessions are shared.
+        // While one is idle, a pooler that shares sessions lends its server connection to the other.
         try other.execute("BEGIN", until: deadline)
         found.sharesSessions = try other.execute("SELECT pg_backend_pid()", until: deadline) == process
         if found.sharesSessions {
@@ -59,7 +59,7 @@ package struct ConnectionProbe: Hashable, Sendable {
         return found
     }
 
-    /// PgBouncer has a database of its own for whoever asks; other poolers do not say who they are.
+    /// Returns the pooler's name. PgBouncer answers in a database of its own; other poolers do not name themselves.
     private static func name(
         _ configuration: PostgresConfiguration, _ deadline: ContinuousClock.Instant,
         _ open: (PostgresConfiguration) throws(PostgresError) -> BlockingSession
@@ -69,13 +69,13 @@ package struct ConnectionProbe: Hashable, Sendable {
         do throws(PostgresError) {
             return try open(own).execute("SHOW VERSION", until: deadline) ?? "PgBouncer"
         } catch {
-            // Who may not ask is refused by PgBouncer itself; PostgreSQL has no such database.
+            // PgBouncer itself refuses an unauthorised user; PostgreSQL has no such database.
             return "\(error)".contains("does not exist") ? "a pooler" : "PgBouncer"
         }
     }
 }
 
-/// Prepares a statement under that name, as the protocol does it; false where that name is taken.
+/// Prepares a statement in the protocol's way; false if its name is in use.
 private func prepares(_ raw: OpaquePointer, _ name: String) -> Bool {
     isWell(PQprepare(raw, name, "SELECT 1", 0, nil))
 }

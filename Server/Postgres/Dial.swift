@@ -13,12 +13,12 @@ enum Dial {
         let connection = LibpqConnection(raw)
         let deadline = ContinuousClock.now + configuration.connectTimeout
 
-        // libpq asks to begin as if the last answer had been "writing".
+        // libpq requires the first wait to be one for "writing".
         var polling = PGRES_POLLING_WRITING
         while polling != PGRES_POLLING_OK {
             guard polling != PGRES_POLLING_FAILED, PQstatus(raw) != CONNECTION_BAD, let socket = connection.socket
             else { throw .unavailable(connection.failureReason) }
-            // The socket may differ from round to round: each host of the connection string has its own.
+            // The socket may change from round to round: each host of the connection string has its own.
             let interest: SocketInterest = polling == PGRES_POLLING_READING ? .reading : .writing
             switch signal.wait(for: socket, interest, until: deadline) {
             case .ready: polling = PQconnectPoll(raw)

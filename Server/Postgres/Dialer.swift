@@ -6,7 +6,7 @@ final class Dialer: Sendable {
         var wanted = 0
         /// A connection broke soon after it was made: pause before the next, or a crashing server meets a storm.
         var mustPause = false
-        /// A connection broke after a long good life: the past failures say nothing any more.
+        /// A connection broke after a long good life: past failures no longer matter.
         var mayReset = false
     }
 
@@ -25,7 +25,7 @@ final class Dialer: Sendable {
         signal.wake()
     }
 
-    /// Asks for a connection in place of one that broke by itself.
+    /// Asks for a replacement of a connection that broke by itself.
     func replace(livedFor lifetime: Duration) {
         orders.withLock { orders in
             orders.wanted += 1
@@ -34,7 +34,7 @@ final class Dialer: Sendable {
         signal.wake()
     }
 
-    /// Ends the thread; an attempt under way is given up, a finished one is no longer handed over.
+    /// Ends the thread. An attempt in progress is dropped, and a finished connection is no longer handed over.
     func stop() {
         signal.stop()
     }

@@ -1,9 +1,9 @@
 import DequeModule
 
-/// Who has which connection, and who waits for one: a pure machine.
+/// The connections on lease and the callers that wait for one: a pure machine.
 ///
-/// Connections go to waiters strictly in the order in which they asked; the most recently used idle one goes first, so
-/// that few backends stay warm. While anyone waits, nothing is idle.
+/// Waiters get connections strictly in the order in which they asked. The most recently used idle connection is lent
+/// first, so that few backends stay warm. While a caller waits, no connection is idle.
 struct LeaseQueue<Ticket> {
     struct Waiter {
         let number: UInt64
@@ -34,9 +34,9 @@ struct LeaseQueue<Ticket> {
 
     var connected: Int { idle.count + leased.count }
     var waiting: Int { waiters.count }
-    /// Not shut down.
+    /// True until the pool is shut down.
     var isOpen: Bool { phase == .open }
-    /// Shut down, and every lease has come back.
+    /// True when the pool is shut down and every lease has ended.
     var isDrained: Bool { phase == .draining && leased.isEmpty }
 
     /// Grants an idle connection or puts the caller last in the queue.
@@ -55,7 +55,8 @@ struct LeaseQueue<Ticket> {
         return .queued
     }
 
-    /// A connection became free, newly made or returned: the first waiter's, whose ticket is returned, or idle.
+    /// Takes a free connection, newly made or returned. The first waiter gets it, and its ticket is returned; without
+    /// waiters it becomes idle.
     mutating func free(_ link: LinkID) -> Ticket? {
         leased.remove(link)
         if let waiter = waiters.popFirst() {
@@ -69,19 +70,20 @@ struct LeaseQueue<Ticket> {
     /// Whether the link is out on lease: false once it was lost.
     func isLeased(_ link: LinkID) -> Bool { leased.contains(link) }
 
-    /// A connection is gone.
+    /// Removes a lost connection.
     mutating func lose(_ link: LinkID) {
         leased.remove(link)
         idle.removeAll { $0 == link }
     }
 
-    /// A waiter gave up; `nil` if it had its connection already.
+    /// Removes a waiter that gave up; `nil` if it already had its connection.
     mutating func withdraw(_ number: UInt64) -> Ticket? {
         guard let index = waiters.firstIndex(where: { $0.number == number }) else { return nil }
         return waiters.remove(at: index).ticket
     }
 
-    /// Waiters whose time is up. All wait equally long, so they stand in the order of their deadlines.
+    /// Removes and returns waiters whose time is up. All wait equally long, so they are in the order of their
+    /// deadlines.
     mutating func expire(_ now: ContinuousClock.Instant) -> [Ticket] {
         var expired: [Ticket] = []
         while let first = waiters.first, first.deadline <= now, let waiter = waiters.popFirst() {
@@ -90,7 +92,7 @@ struct LeaseQueue<Ticket> {
         return expired
     }
 
-    /// Refuses everyone from now on, and those who wait.
+    /// Refuses all callers from now on, and returns those that wait.
     mutating func drain() -> [Ticket] {
         phase = .draining
         defer { waiters = Deque() }

@@ -2,9 +2,9 @@ import CPostgres
 
 /// Owner of one `PGconn`.
 ///
-/// `@unchecked Sendable`: a `PGconn` must not be used by two threads at once. The thread that dials it hands it over
-/// exactly once, through a lock, to the thread that keeps it, and touches it no more; whoever drops the last reference
-/// is the only one who still holds it, and closes it.
+/// `@unchecked Sendable`: a `PGconn` must not be used by two threads at once. The dialing thread hands it over exactly
+/// once, through a lock, to the thread that keeps it, and never uses it again. The last reference is the only remaining
+/// one, and closes it.
 final class LibpqConnection: @unchecked Sendable {
     let raw: OpaquePointer
 
@@ -19,10 +19,10 @@ final class LibpqConnection: @unchecked Sendable {
         return descriptor >= 0 ? descriptor : nil
     }
 
-    /// As `server_version_num`: 150004 for 15.4; 0 when it is not known.
+    /// The server's version as `server_version_num`: 150004 for 15.4; 0 if it is unknown.
     var serverVersion: CInt { PQserverVersion(raw) }
 
-    /// libpq's account of what failed last, on one line and shortened. It names hosts and users, never passwords.
+    /// libpq's description of the last failure, on one line and shortened. It names hosts and users, never passwords.
     var failureReason: String {
         let text = String(cString: PQerrorMessage(raw)).prefix(Self.reasonCharactersMax)
         let lines = text.split(whereSeparator: \.isNewline)

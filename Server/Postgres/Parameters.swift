@@ -1,11 +1,11 @@
 /// The parameters of one statement, in binary form, in one buffer.
 ///
-/// Each value carries its PostgreSQL type, so that `$1` needs no cast where a value of that type is accepted; for
-/// others write the cast (`$1::jsonb`).
+/// Each value carries its PostgreSQL type, so that `$1` needs no cast if the statement accepts that type; otherwise
+/// write the cast (`$1::jsonb`).
 package struct Parameters: Sendable {
     private struct Slot: Sendable {
         var offset: Int
-        /// -1 is NULL.
+        /// The length in bytes; -1 is NULL.
         var length: Int
         var type: UInt32
     }
@@ -19,8 +19,8 @@ package struct Parameters: Sendable {
     package init() {}
 
     /// - Parameters:
-    ///   - count: parameters to make room for.
-    ///   - bytes: bytes of values to make room for.
+    ///   - count: the parameters to reserve space for.
+    ///   - bytes: the bytes of values to reserve space for.
     package init(count: Int, bytes: Int) {
         slots.reserveCapacity(count)
         storage.reserveCapacity(bytes)
@@ -59,7 +59,7 @@ package struct Parameters: Sendable {
         closeSlot(from: offset, type: TypeOID.text)
     }
 
-    /// `text` that is UTF-8 already; the server refuses what is not.
+    /// `text` that is UTF-8 already; the server refuses other bytes.
     package mutating func add(utf8: [UInt8]) {
         let offset = storage.count
         storage.append(contentsOf: utf8)
@@ -86,7 +86,7 @@ package struct Parameters: Sendable {
         slots.append(Slot(offset: 0, length: -1, type: TypeOID.unspecified))
     }
 
-    /// Adds one value of known length, written in place.
+    /// Adds one value of known length, written directly into the buffer.
     mutating func append(type: UInt32, length: Int, _ write: (UnsafeMutableRawBufferPointer) -> Void) {
         let offset = storage.count
         storage.append(contentsOf: repeatElement(0, count: length))
@@ -96,14 +96,14 @@ package struct Parameters: Sendable {
 
     private mutating func closeSlot(from offset: Int, type: UInt32) {
         slots.append(Slot(offset: offset, length: storage.count - offset, type: type))
-        // An empty value is told from NULL by its pointer, and an empty array has none.
+        // An empty value differs from NULL by its pointer, and an empty array has none.
         if storage.isEmpty { storage.append(0) }
     }
 }
 
 extension Parameters {
-    /// The parallel arrays that libpq's `PQsend…` functions take. The pointers are valid during the call only; libpq
-    /// copies what it needs.
+    /// The parallel arrays for libpq's `PQsend…` functions. The pointers are valid during the call only; libpq copies
+    /// what it needs.
     struct LibpqArrays {
         let count: Int32
         let types: UnsafePointer<UInt32>?
@@ -206,7 +206,7 @@ extension Parameters {
         }
     }
 
-    /// `text[]` with NULL elements, of texts that are UTF-8 already; the server refuses those that are not.
+    /// `text[]` with NULL elements, of texts that are UTF-8 already; the server refuses other bytes.
     package mutating func addTextArray(utf8 values: [[UInt8]?]) {
         appendArray(of: TypeOID.text, as: TypeOID.textArray, values, elementBytes: { $0?.count }) { value, bytes in
             if let value { bytes.copyBytes(from: value) }
@@ -235,7 +235,7 @@ extension Parameters {
         }
     }
 
-    /// Two passes over the elements, so that the array is written in place once its size is known.
+    /// Makes two passes over the elements, so that the array is written into the buffer once its size is known.
     ///
     /// `elementBytes` is `nil` for NULL; `write` gets exactly that many bytes.
     @inline(__always)

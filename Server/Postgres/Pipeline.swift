@@ -3,10 +3,10 @@ import DequeModule
 
 /// One connection in libpq's pipeline mode: round trips go in, answers come out in the same order.
 ///
-/// Confined to the reactor's thread. Whoever drives it calls ``submit(_:)`` and, when the socket says so, ``advance()``;
-/// false means that the connection is lost, and ``abandon(_:first:)`` must follow.
+/// Confined to the reactor's thread, which calls ``submit(_:)`` and, when the socket is ready, ``advance()``. If one
+/// returns false, the connection is lost, and ``abandon(_:first:)`` must follow.
 final class Pipeline {
-    /// A round trip on the wire, with what is still to come for it.
+    /// A round trip on the wire, with its outstanding answers.
     private final class Flight {
         enum Expected {
             case preparation(String)
@@ -29,7 +29,7 @@ final class Pipeline {
     private var prepared: Set<String> = []
     private var preparing: Set<String> = []
     private var isStale = false
-    /// Whether libpq still holds bytes that the socket did not take.
+    /// Whether libpq still holds bytes that the socket has not accepted.
     private(set) var wantsWriting = false
 
     /// - Returns: `nil` if the connection cannot enter pipeline mode.
@@ -47,14 +47,14 @@ final class Pipeline {
         return sendWaiting()
     }
 
-    /// Reads and writes what the socket allows.
+    /// Reads and writes as much as the socket allows.
     func advance() -> Bool {
         guard PQconsumeInput(connection.raw) == 1, collect(), sendWaiting() else { return false }
         return !wantsWriting || flush()
     }
 
-    /// Fails everything: the oldest round trip on the wire with `first`, the others on the wire with `error`; those
-    /// never sent are known not to have run.
+    /// Fails everything. The oldest round trip on the wire gets `first`, the others on the wire get `error`; unsent
+    /// ones are known not to have run.
     func abandon(_ error: PostgresError, first: PostgresError) {
         let (sent, unsent) = (inFlight, waiting)
         (inFlight, waiting) = (Deque(), Deque())
@@ -76,7 +76,8 @@ extension Pipeline {
         return true
     }
 
-    /// A preparation in flight may yet fail or be skipped, so what executes the same statement waits for its outcome.
+    /// Whether a statement's preparation is still in flight. It may fail or be skipped, so its executions wait for the
+    /// outcome.
     private func dependsOnPreparation(_ roundTrip: RoundTrip) -> Bool {
         guard !preparing.isEmpty else { return false }
         return roundTrip.statements.contains { statement in
@@ -124,13 +125,14 @@ extension Pipeline {
 }
 
 extension Pipeline {
-    /// `PQgetResult` says nil once after each statement. More in a row mean that libpq and we disagree on what is due.
+    /// `PQgetResult` returns nil once after each statement. More in a row mean that libpq and this code disagree about
+    /// what is due.
     private static let blanksMax = 2
 
     /// Takes every answer that has fully arrived.
     private func collect() -> Bool {
         var blanks = 0
-        // Asked also with nothing in flight: that is when libpq takes notices and the server's farewell off its buffer.
+        // Asked also with nothing in flight: libpq then takes notices and the server's farewell off its buffer.
         while PQisBusy(connection.raw) == 0, let flight = inFlight.first {
             guard let raw = PQgetResult(connection.raw) else {
                 blanks += 1
@@ -161,9 +163,9 @@ extension Pipeline {
         case PGRES_PIPELINE_ABORTED:
             if case .preparation(let name) = nextExpected(flight) { preparing.remove(name) }
         case PGRES_FATAL_ERROR:
-            // An error without SQLSTATE is libpq's own: the connection is beyond use.
+            // An error without SQLSTATE is libpq's own: the connection is unusable.
             guard let sqlState = result.sqlState else { return false }
-            // Nothing is expected any more when the commit that the sync implies is what failed.
+            // No answer is expected any more if the commit implied by the sync failed.
             if case .preparation(let name) = nextExpected(flight) { preparing.remove(name) }
             if flight.failure == nil {
                 flight.failure = .server(sqlState: sqlState, message: result.serverMessage)
@@ -181,8 +183,8 @@ extension Pipeline {
         return flight.expected[flight.answered]
     }
 
-    /// What the server prepared no longer matches what we believe it prepared, or the schema: unknown, already known,
-    /// or planned for other columns. A new connection starts clean.
+    /// The states of a statement that differs from what was prepared, or from the schema: unknown, already known, or
+    /// planned for other columns. A new connection starts clean.
     private static let staleStatementStates: Set<String> = ["26000", "42P05", "0A000"]
 
     private func settle(_ flight: Flight) {
@@ -191,7 +193,7 @@ extension Pipeline {
             case _ where isStale: .unusable
             case PQTRANS_IDLE: .idle
             case PQTRANS_INTRANS, PQTRANS_INERROR: .open
-            // Further round trips are in flight; the last of them will tell.
+            // Further round trips are in flight; the last of them decides.
             case PQTRANS_ACTIVE: nil
             default: .unusable
             }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Readiness of a dozen sockets for one thread. Only this file knows how the system reports it: by `poll`, which every system
-/// has. Each wait costs time for each socket, so it is not for thousands of them.
+/// The readiness of a dozen sockets for one thread. Only this file knows the system's way to report it: `poll`, which
+/// every system has. Each wait costs time for each socket, so it is not for thousands of them.
 struct Poller: ~Copyable {
     private var watched: [pollfd] = []
     /// The token of each watched socket, at the same index.
@@ -28,7 +28,7 @@ struct Poller: ~Copyable {
         tokens.remove(at: index)
     }
 
-    /// Waits for events and passes on their tokens; none after the time is up or after a signal.
+    /// Waits for events and passes on their tokens; none after the timeout or after a signal.
     ///
     /// A socket in error, closed by the peer or by this process, is reported at each wait until it is removed.
     mutating func wait(atMost milliseconds: CInt, _ ready: (UInt64) -> Void) {

@@ -1,14 +1,14 @@
 import Logging
 import TidemarkLock
 
-/// What the pool, its leases and its threads share.
+/// The state that the pool, its leases and its threads share.
 final class PoolCore: Sendable {
     typealias Ticket = CheckedContinuation<LinkID, any Error>
 
     private struct State {
         var queue: LeaseQueue<Ticket>
         var asked: UInt64 = 0
-        /// Why there is no connection, for those who wait in vain.
+        /// The reason why there is no connection, for callers that wait in vain.
         var lastFailure: PostgresError?
         var drainDeadline: ContinuousClock.Instant?
     }
@@ -59,13 +59,13 @@ final class PoolCore: Sendable {
         if isDrained { reactor.send(.stop) }
     }
 
-    /// Ends the threads now; what is in flight fails.
+    /// Ends the threads at once; round trips in flight fail.
     func stop() {
         drain()
         reactor.send(.stop)
     }
 
-    /// Nobody waits for a connection that a joiner would keep from him, or for the last one to come back.
+    /// True when no caller waits for a connection that a joiner would hold longer, and the pool is not shutting down.
     var hasTimeForJoiners: Bool { state.withLock { $0.queue.isOpen && $0.queue.waiting == 0 } }
 
     var snapshot: PostgresPool.Snapshot {
@@ -77,7 +77,7 @@ final class PoolCore: Sendable {
 }
 
 extension PoolCore {
-    /// A connection of one's own, at once or in turn.
+    /// Leases a connection, at once or in turn.
     func lease() async throws -> LinkID {
         let number = state.withLock { state in
             state.asked += 1
@@ -107,7 +107,7 @@ extension PoolCore {
         ticket?.resume(throwing: CancellationError())
     }
 
-    /// A sound connection comes back.
+    /// Returns a sound connection to the pool.
     func giveBack(_ link: LinkID) {
         let (next, isDrained) = state.withLock { state -> (Ticket?, Bool) in
             // It may have been lost in the meantime.
@@ -119,7 +119,7 @@ extension PoolCore {
         if isDrained { reactor.send(.stop) }
     }
 
-    /// A connection comes back that nobody should use again. It counts as leased until the reactor has closed it.
+    /// Returns a connection that nobody should use again. It is treated as leased until the reactor has closed it.
     func giveUp(_ link: LinkID) {
         reactor.send(.drop(link))
     }
@@ -152,7 +152,7 @@ extension PoolCore {
     }
 
     private func dialFailed(_ error: PostgresError) {
-        // Told once, not at each attempt.
+        // Logged once, not at each attempt.
         let isNews = state.withLock { state in
             defer { state.lastFailure = error }
             return state.lastFailure == nil

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Threads for what may block, such as libpq's calls, and so must stay off Swift's cooperative pool. Foundation's `Thread` does
-/// not report that the system refuses one.
+/// Threads for calls that may block, such as libpq's, which must stay off Swift's cooperative pool. Foundation's
+/// `Thread` does not report that the system refuses one.
 enum PosixThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -34,7 +34,7 @@ enum PosixThread {
         }
     }
 
-    /// Runs `body` on a thread of its own and suspends until it is through.
+    /// Runs `body` on a thread of its own and suspends until it has ended.
     static func run<R: Sendable>(_ body: @escaping @Sendable () -> Result<R, any Error>) async throws -> R {
         try await withCheckedThrowingContinuation { continuation in
             do {

@@ -1,8 +1,8 @@
 import CPostgres
 
 extension PostgresConfiguration {
-    /// The same connection as the variables of libpq, for programs of PostgreSQL: an argument, unlike these, is read by
-    /// every user of the machine.
+    /// The connection as libpq's variables, for programs of PostgreSQL: every user of the machine could read an
+    /// argument.
     package var environment: [String: String] {
         guard let options = PQconninfoParse(connectionString, nil) else { return [:] }
         defer { PQconninfoFree(options) }

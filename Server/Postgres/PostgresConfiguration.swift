@@ -1,10 +1,10 @@
 import CPostgres
 
-/// Where the database is and how patient, how wide and how large this client may be.
+/// The address of the database, and the timeouts and bounds of this client.
 ///
 /// Printing, dumping or interpolating it shows the target without the password.
 package struct PostgresConfiguration: Sendable {
-    /// The libpq form, kept for libpq alone: it may hold a password.
+    /// The libpq form, which only libpq reads: it may hold a password.
     let connectionString: String
     /// Host, port, database and user, safe to print.
     package let target: String
@@ -32,10 +32,10 @@ package struct PostgresConfiguration: Sendable {
     package var requestBytesMax = 64 << 20
     /// Pause after the first failed attempt to connect; it doubles with each further one.
     package var reconnectBackoffFirst: Duration = .milliseconds(50)
-    /// The longest pause between two attempts to connect. A failover is over when the last part of a node has noticed it, and
-    /// one thread tries for all connections of a pool.
+    /// The longest pause between two attempts to connect. A node is back after a failover when its last part has
+    /// noticed it, and one thread dials for all connections of a pool.
     package var reconnectBackoffMax: Duration = .milliseconds(500)
-    /// A connection that lived so long makes the next failure a first one again.
+    /// The life of a connection after which the next failure is treated as a first one again.
     package var healthyLifetime: Duration = .seconds(5)
 
     /// - Parameter connectionString: libpq's URI (`postgresql://user@host/db`) or keyword form (`host=… dbname=…`).
@@ -46,7 +46,7 @@ package struct PostgresConfiguration: Sendable {
     }
 
     private static func printableTarget(of connectionString: String) throws(PostgresError) -> String {
-        // libpq's own message quotes the part that it does not understand, which may be the password: not asked for.
+        // libpq's own message is not used: it quotes the part that it does not understand, which may be the password.
         guard let options = PQconninfoParse(connectionString, nil) else {
             throw .configuration("the connection string is not in libpq's URI or keyword form")
         }

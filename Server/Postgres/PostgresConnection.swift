@@ -1,12 +1,12 @@
 import TidemarkLock
 
-/// One connection, for the time of one lease, which others may join.
+/// One connection, for the time of one lease, which other callers may join.
 package final class PostgresConnection: Sendable {
     private struct Lease {
         var transaction = TransactionState.idle
         var outstanding = 0
         var hasSent = false
-        /// Who holds it: the one it was lent to, and those who joined him.
+        /// The holders: the first caller and those that joined.
         var users = 1
         var hasEnded: Bool { users == 0 }
         var canBeJoined: Bool { !hasEnded && hasSent && transaction == .idle }
@@ -24,10 +24,10 @@ package final class PostgresConnection: Sendable {
     /// Sends the statements in one round trip and returns one result for each.
     ///
     /// Without `BEGIN` they are one implicit transaction, committed when this returns. After an error the rest does not
-    /// run and the error is thrown; inside an explicit transaction that one has then failed and wants `ROLLBACK`. Calls
-    /// from several child tasks are sent at once and executed in the order of sending, each for itself.
+    /// run and the error is thrown; an explicit transaction has then failed and needs `ROLLBACK`. Calls from several
+    /// child tasks are sent at once and executed in the order of sending, each on its own.
     ///
-    /// Cancelling the task gives the connection up: whether the statements took effect is then unknown.
+    /// Cancelling the task drops the connection: whether the statements took effect is then unknown.
     ///
     /// - Throws: ``PostgresError``; `CancellationError`.
     package func run(_ statements: [Statement]) async throws -> [ResultSet] {
@@ -79,13 +79,13 @@ package final class PostgresConnection: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Everybody gave it back: it is not to be used any more.
+    /// True when every holder has returned it: it must not be used any more.
     package var hasEnded: Bool { lease.withLock { $0.hasEnded } }
 
-    /// Whether ``PostgresPool/withConnection(joining:_:)`` would let somebody join now.
+    /// Whether ``PostgresPool/withConnection(joining:_:)`` would accept a joiner now.
     package var canBeJoined: Bool { core.hasTimeForJoiners && lease.withLock { $0.canBeJoined } }
 
-    /// False when nobody may; else `leave()` must follow.
+    /// Joins the lease; false if that is not possible. After true, `leave()` must follow.
     func join() -> Bool {
         guard core.hasTimeForJoiners else { return false }
         return lease.withLock { lease in
@@ -95,8 +95,8 @@ package final class PostgresConnection: Sendable {
         }
     }
 
-    /// Ends one's part in the lease. The last one returns the connection in a state that the next caller can rely on;
-    /// after it `run` throws `.closed`.
+    /// Ends one holder's part in the lease. The last one returns the connection in a state that the next caller can
+    /// rely on; after it `run` throws `.closed`.
     package func leave() async {
         let lease = lease.withLock { lease in
             lease.users -= 1
@@ -114,7 +114,7 @@ package final class PostgresConnection: Sendable {
         if self.lease.withLock({ $0.transaction == .idle }) { core.giveBack(link) } else { core.giveUp(link) }
     }
 
-    /// Ends one's part in the lease where nothing can be waited for: the connection is closed, and made anew.
+    /// Ends one holder's part in the lease without waiting: the connection is closed, and replaced.
     package func drop() {
         let hasEnded = lease.withLock { lease in
             lease.users -= 1

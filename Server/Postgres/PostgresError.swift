@@ -1,13 +1,13 @@
-/// Why a request to PostgreSQL did not succeed.
+/// The reason why a request to PostgreSQL failed.
 ///
-/// The description holds no parameter, no row value and no password: the server's detail line, which quotes keys, is
-/// never read, and its message is left out for data errors, where it may quote input.
+/// The description holds no parameter, no row value and no password. The server's detail line, which quotes keys, is
+/// never read. Its message is left out for data errors, where it may quote input.
 package enum PostgresError: Error, Sendable, Equatable {
     /// The connection broke while the request was in flight. **Whether it took effect is unknown.**
     case connectionLost(String)
     /// No connection could be made, or it was gone before the request was sent. Nothing was executed.
     case unavailable(String)
-    /// The server refused a statement. What came before it in the same transaction is undone, the rest did not run.
+    /// The server refused a statement. Earlier statements of its transaction are undone, the rest did not run.
     case server(sqlState: String, message: String)
     /// No answer within the operation timeout; the connection was given up. **Whether it took effect is unknown.**
     case timeout
@@ -15,7 +15,7 @@ package enum PostgresError: Error, Sendable, Equatable {
     case overloaded(String)
     /// The pool is shut down, or a connection was used after its lease. Nothing was executed.
     case closed
-    /// A value is not what the caller asked for: other type, other size, NULL, or outside the result.
+    /// A value is not of the requested kind: another type, another size, NULL, or outside the result.
     case decoding(String)
     /// The configuration cannot be used. The text never quotes the connection string.
     case configuration(String)
@@ -52,7 +52,7 @@ extension PostgresError {
         return ["22", "23"].contains(sqlState.prefix(2))
     }
 
-    /// One word of a small fixed set, fit as a metric label.
+    /// A keyword of a small fixed set, fit as a metric label.
     package var label: String {
         switch self {
         case .connectionLost: "connection_lost"

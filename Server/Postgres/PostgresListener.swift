@@ -2,11 +2,12 @@ import CPostgres
 package import Logging
 import TidemarkLock
 
-/// Listens on some channels over one connection and thread of its own, and reconnects by itself.
+/// Listens on some channels over its own connection and thread, and reconnects by itself.
 ///
-/// Notifications are hints: some are lost while disconnected or when the owner is slow, and events say when.
+/// Notifications are hints: some are lost while disconnected or when the owner is slow, and events report this.
 package final class PostgresListener: Sendable {
-    /// For one consumer. It ends with ``run()``. When the buffer is full the latest are dropped, and `overflowed` follows.
+    /// The events for one consumer. The stream ends with ``run()``. When the buffer is full the latest are dropped, and
+    /// `overflowed` follows.
     package let events: AsyncStream<PostgresListenerEvent>
 
     private let feed: AsyncStream<PostgresListenerEvent>.Continuation
@@ -17,7 +18,7 @@ package final class PostgresListener: Sendable {
     private let hasRun = Lock<Bool>(false)
 
     /// - Parameters:
-    ///   - channels: names as `pg_notify` gets them: case counts, at most 63 bytes.
+    ///   - channels: names as `pg_notify` gets them: case matters, at most 63 bytes.
     ///   - bufferMax: events that may wait for the consumer.
     /// - Throws: `PostgresError.unavailable` if the process has no file descriptor left.
     package init(
@@ -52,9 +53,9 @@ package final class PostgresListener: Sendable {
     }
 }
 
-/// On the listener's thread.
+/// The calls on the listener's thread.
 extension PostgresListener {
-    /// How soon an overflow is told again to an owner that still does not read.
+    /// The time after which an overflow is reported again to an owner that is still not reading.
     private static let overflowRetry: Duration = .milliseconds(250)
 
     private func listenUntilStopped() {
@@ -94,7 +95,7 @@ extension PostgresListener {
         return session
     }
 
-    /// Until the connection is lost or the listener stopped: both come as errors.
+    /// Delivers until the connection is lost or the listener is stopped: both are errors.
     private func deliver(from session: BlockingSession) throws(PostgresError) {
         var hasDropped = !yield(.reconnected)
         while true {
@@ -109,21 +110,21 @@ extension PostgresListener {
     private func yield(_ event: PostgresListenerEvent) -> Bool {
         switch feed.yield(event) {
         case .dropped: false
-        // Nobody reads any more: nothing to repeat.
+        // The consumer has stopped reading: nothing to repeat.
         case .enqueued, .terminated: true
         @unknown default: true
         }
     }
 }
 
-/// What a `NOTIFY` carried.
+/// The content of a `NOTIFY`.
 package struct PostgresNotification: Sendable, Equatable {
     package let channel: String
     /// Under 8,000 bytes; empty if the sender gave none.
     package let payload: String
 }
 
-/// What a ``PostgresListener`` tells its owner.
+/// An event for the owner of a ``PostgresListener``.
 package enum PostgresListenerEvent: Sendable, Equatable {
     case notification(PostgresNotification)
     /// Listening began, for the first time or again: poll once, since earlier notifications may have been missed.

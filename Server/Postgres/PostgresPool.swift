@@ -6,7 +6,7 @@ import TidemarkLock
 /// One reactor thread drives them all, a second one makes new connections; nothing blocks Swift's cooperative pool. A
 /// lost connection is replaced by itself, and statements are prepared anew on it.
 ///
-/// Nothing is connected before ``run()``; callers that come earlier wait for it, with no limit of time.
+/// Nothing is connected before ``run()``; earlier callers wait for it, without a timeout.
 package final class PostgresPool: Sendable {
     /// The pool at one instant, for health reports.
     package struct Snapshot: Sendable, Equatable {
@@ -34,7 +34,8 @@ package final class PostgresPool: Sendable {
         core = try PoolCore(configuration, logger)
     }
 
-    /// Connects and stays until ``shutdown()``, which lets leases finish, or until its task is cancelled, which does not.
+    /// Connects and runs until ``shutdown()``, which lets leases finish, or until its task is cancelled, which does
+    /// not.
     ///
     /// Once only: a second call, or one after `shutdown()`, returns at once.
     /// - Throws: `PostgresError.unavailable` if the system refuses a thread or a file descriptor.
@@ -58,7 +59,8 @@ package final class PostgresPool: Sendable {
         try outcome.get()
     }
 
-    /// Refuses further leases with `.closed`; ``run()`` returns once those out are back, or after the operation timeout.
+    /// Refuses further leases with `.closed`; ``run()`` returns once all leases have ended, or after the operation
+    /// timeout.
     package func shutdown() {
         life.withLock { life in
             if life == .fresh { life = .over }
@@ -66,23 +68,23 @@ package final class PostgresPool: Sendable {
         core.drain()
     }
 
-    /// Lends one connection to `body` and to nobody else meanwhile.
+    /// Lends one connection to `body`, exclusively.
     ///
     /// A connection that comes back inside a transaction is rolled back, one with an unknown state is replaced. Do not
     /// nest calls: callers that each hold one connection and wait for another can stop the pool for a lease timeout.
     ///
-    /// - Throws: what `body` throws; `.unavailable` if no connection could be made within the lease timeout,
-    ///   `.overloaded` if all stayed in use for that long or too many wait already, `.closed` after `shutdown()`;
-    ///   `CancellationError`.
+    /// - Throws: any error of `body`; `.unavailable` if no connection could be made within the lease timeout,
+    ///   `.overloaded` if all stayed in use for that long or too many callers wait already, `.closed` after
+    ///   `shutdown()`; `CancellationError`.
     package func withConnection<R>(_ body: (PostgresConnection) async throws -> R) async throws -> R {
         try await using(try await lease(), body)
     }
 
-    /// Lends one connection to the caller, who must end that by `leave()`. As ``withConnection(_:)`` otherwise, which is
-    /// the better choice where a lease ends in the function that it begins in.
+    /// Lends one connection to the caller, who must end the lease by `leave()`. Otherwise like ``withConnection(_:)``,
+    /// which is the better choice if a lease ends in the function in which it begins.
     package func lease() async throws -> PostgresConnection { PostgresConnection(core, try await core.lease()) }
 
-    /// Runs `body` on a connection that somebody else holds, so that what it sends is executed right behind what he sent:
+    /// Runs `body` on a connection that another caller holds. Its statements are executed right behind the holder's:
     /// the server goes from one to the other without being woken.
     ///
     ///     try await pool.withConnection { holder in
@@ -91,12 +93,13 @@ package final class PostgresPool: Sendable {
     ///         let second = try await pool.withConnection(joining: holder) { try await $0.run([begin, update, commit]) }
     ///     }
     ///
-    /// When his transaction fails, that of `body` is refused with SQLSTATE 25P02. The connection goes back to the pool with
-    /// the last who holds it.
+    /// When the holder's transaction fails, that of `body` is refused with SQLSTATE 25P02. The connection returns to
+    /// the pool with its last holder.
     ///
-    /// - Returns: `nil`, without having called `body`, when there is nothing to be behind of, or no time: he sent nothing
-    ///   yet, gave it back, is known to be inside a transaction, others wait for a connection, or the pool shuts down.
-    /// - Throws: what `body` throws.
+    /// - Returns: `nil`, without having called `body`, if joining is useless or there is no time: the holder has sent
+    ///   nothing yet, has returned the connection, or is known to be inside a transaction; or others wait for a
+    ///   connection, or the pool shuts down.
+    /// - Throws: any error of `body`.
     package func withConnection<R>(
         joining connection: PostgresConnection, _ body: (PostgresConnection) async throws -> R
     ) async throws -> R? {

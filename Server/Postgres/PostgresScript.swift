@@ -1,6 +1,6 @@
 /// Scripts of many statements, such as migrations, on a connection of their own.
 package enum PostgresScript {
-    /// Runs the script in the simple query protocol, on a thread of its own, and drops what it selects.
+    /// Runs the script in the simple query protocol, on a thread of its own, and drops its rows.
     ///
     /// Without `BEGIN` and `COMMIT` in it the whole script is one transaction. Cancelling the task closes the
     /// connection; the server then undoes what was not committed.

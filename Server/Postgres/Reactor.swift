@@ -1,11 +1,11 @@
 import TidemarkLock
 
-/// The door to the reactor's thread: a bounded inbox and a wake-up, usable from anywhere.
+/// The entry to the reactor's thread: a bounded inbox and a wake-up, usable from anywhere.
 final class Reactor: Sendable {
     enum Command: Sendable {
         case adopt(LibpqConnection)
         case submit(RoundTrip)
-        /// Gives a connection up, with whatever is in flight on it.
+        /// Drops a connection, with all round trips in flight on it.
         case drop(LinkID)
         case stop
     }
@@ -39,7 +39,7 @@ final class Reactor: Sendable {
         }
     }
 
-    /// Other commands: at most a few for each connection, so the bound does not apply to them.
+    /// Posts other commands: at most a few for each connection, so the bound does not apply to them.
     func send(_ command: Command) {
         _ = post(command, isBounded: false)
     }
@@ -51,12 +51,12 @@ final class Reactor: Sendable {
             inbox.commands.append(command)
             return .taken(isFirst: inbox.commands.count == 1)
         }
-        // Whoever finds the inbox empty wakes the reactor; the others ride along, since it takes all at once.
+        // Only a sender that finds the inbox empty wakes the reactor, which takes all commands at once.
         if case .taken(isFirst: true) = admission { signal.wake() }
         return admission
     }
 
-    /// For the reactor's thread: everything posted so far.
+    /// Takes everything posted so far. For the reactor's thread.
     func takeCommands() -> [Command] {
         inbox.withLock { inbox in
             defer { inbox.commands = [] }
@@ -64,7 +64,7 @@ final class Reactor: Sendable {
         }
     }
 
-    /// For the reactor's thread, as its last act: refuses what comes from now on.
+    /// Refuses everything posted from now on. The last act of the reactor's thread.
     func close() -> [Command] {
         inbox.withLock { inbox in
             inbox.isClosed = true
@@ -74,18 +74,18 @@ final class Reactor: Sendable {
     }
 }
 
-/// What the reactor tells its owner, on the reactor's thread.
+/// The reactor's reports to its owner, on the reactor's thread.
 struct ReactorEvents: Sendable {
     let linkReady: @Sendable (LinkID) -> Void
-    /// `wasAsked`: given up on our own request, so it says nothing about the server.
+    /// `wasAsked`: dropped on our own request, so it says nothing about the server.
     let linkLost: @Sendable (_ link: LinkID, _ error: PostgresError, _ lifetime: Duration, _ wasAsked: Bool) -> Void
-    /// Some times a second, for deadlines.
+    /// Called some times a second, for deadlines.
     let tick: @Sendable (ContinuousClock.Instant) -> Void
 }
 
-/// The reactor's thread: drives every connection of the pool and never blocks but for events.
+/// The reactor's thread: drives every connection of the pool and blocks only for events.
 struct ReactorLoop: ~Copyable {
-    /// How late a deadline may be noticed.
+    /// The longest delay in noticing a deadline.
     private static let tickMilliseconds: CInt = 100
     private static let wakeToken = UInt64.max
 
@@ -102,7 +102,7 @@ struct ReactorLoop: ~Copyable {
         poller.add(reactor.signal.descriptor, token: Self.wakeToken)
     }
 
-    /// Runs until the stop command, then gives up every connection.
+    /// Runs until the stop command, then drops every connection.
     mutating func run() {
         var nextTick = ContinuousClock.now
         var ready: [UInt64] = []
@@ -162,7 +162,7 @@ extension ReactorLoop {
         continueDriving(roundTrip.link, pipeline) { $0.submit(roundTrip) }
     }
 
-    /// A token of a connection that was lost earlier in the same round of events finds nothing.
+    /// Advances a connection; does nothing if it was lost earlier in the same round of events.
     private mutating func advance(_ link: LinkID) {
         guard let pipeline = links[link] else { return }
         continueDriving(link, pipeline) { $0.advance() }

@@ -1,11 +1,12 @@
 import CPostgres
 
-/// What one statement returned, rows in binary form.
+/// The result of one statement, rows in binary form.
 ///
-/// Reading is checked: another type, size or NULL, or a place outside the result throws ``PostgresError/decoding(_:)``.
+/// Reading is checked: another type, another size, NULL, or a row or column outside the result throws
+/// ``PostgresError/decoding(_:)``.
 ///
 /// `@unchecked Sendable`: libpq documents a `PGresult` as read-only after creation and safe to pass between threads;
-/// this class only reads it and clears it once, when the last reference goes.
+/// this class only reads it and clears it once, with the last reference.
 package final class ResultSet: @unchecked Sendable {
     private let raw: OpaquePointer
     package let rowCount: Int
@@ -27,7 +28,7 @@ package final class ResultSet: @unchecked Sendable {
 
     /// Whether the value is NULL.
     package func isNull(_ row: Int, _ column: Int) throws(PostgresError) -> Bool {
-        try checkPlace(row, column)
+        try checkPosition(row, column)
         return PQgetisnull(raw, Int32(row), Int32(column)) == 1
     }
 
@@ -57,7 +58,7 @@ package final class ResultSet: @unchecked Sendable {
         return (UInt64(bigEndian: value.0), UInt64(bigEndian: value.1))
     }
 
-    /// A `text`, `varchar`, `char`, `name` or `json`; not valid UTF-8 is refused.
+    /// A `text`, `varchar`, `char`, `name` or `json`; invalid UTF-8 is refused.
     package func text(_ row: Int, _ column: Int) throws(PostgresError) -> String {
         let value = try buffer(row, column)
         guard TypeOID.textual.contains(PQftype(raw, Int32(column))) else { throw wrongType(row, column) }
@@ -82,14 +83,14 @@ package final class ResultSet: @unchecked Sendable {
 }
 
 extension ResultSet {
-    private func checkPlace(_ row: Int, _ column: Int) throws(PostgresError) {
+    private func checkPosition(_ row: Int, _ column: Int) throws(PostgresError) {
         guard row >= 0, row < rowCount, column >= 0, column < columnCount else {
             throw .decoding("row \(row), column \(column) is outside a result of \(rowCount) by \(columnCount)")
         }
     }
 
     private func buffer(_ row: Int, _ column: Int) throws(PostgresError) -> UnsafeRawBufferPointer {
-        try checkPlace(row, column)
+        try checkPosition(row, column)
         let length = Int(PQgetlength(raw, Int32(row), Int32(column)))
         if length == 0, PQgetisnull(raw, Int32(row), Int32(column)) == 1 {
             throw .decoding("row \(row), column \(column) is NULL")
@@ -110,20 +111,20 @@ extension ResultSet {
 
     private func wrongType(_ row: Int, _ column: Int) -> PostgresError {
         let found = PQftype(raw, Int32(column))
-        return .decoding("row \(row), column \(column) has type \(found), which this access does not read")
+        return .decoding("row \(row), column \(column) has type \(found), which this access cannot read")
     }
 }
 
 extension ResultSet {
-    /// How libpq classified the result.
+    /// libpq's classification of the result.
     var status: ExecStatusType { PQresultStatus(raw) }
 
-    /// The server's SQLSTATE; `nil` if the server said nothing, which means that libpq itself lost the thread.
+    /// The server's SQLSTATE; `nil` if the server reported none: libpq itself then lost the protocol.
     var sqlState: String? {
         PQresultErrorField(raw, Int32(UInt8(ascii: "C"))).map { String(cString: $0) }
     }
 
-    /// The server's primary message, shortened. Detail, hint and context are left: they quote values.
+    /// The server's primary message, shortened. Detail, hint and context are not read: they quote values.
     var serverMessage: String {
         guard let message = PQresultErrorField(raw, Int32(UInt8(ascii: "M"))) else { return "" }
         return String(String(cString: message).prefix(Self.messageCharactersMax))

@@ -2,8 +2,8 @@ import TidemarkLock
 
 /// A statement that each connection prepares once, in the pipeline of its first execution.
 ///
-/// The name is the identity: two different texts under one name are a programming error, of which only the one that a
-/// connection saw first is executed. The types of its parameters are those of that first execution.
+/// The name is the identity: two different texts under one name are a programming error, and a connection executes the
+/// one that it saw first. The types of its parameters are those of that first execution.
 package struct PreparedStatement: Sendable, Hashable {
     package let name: String
     package let sql: String
@@ -41,7 +41,7 @@ package struct Statement: Sendable {
         Statement(unprepared: sql)
     }
 
-    /// What it adds to the request, roughly, in bytes.
+    /// The bytes that it adds to the request, roughly.
     var byteCount: Int {
         switch form {
         case .prepared: parameters.byteCount
@@ -50,28 +50,28 @@ package struct Statement: Sendable {
     }
 }
 
-/// Names one connection for as long as it lives; never used again.
+/// The name of one connection for as long as it lives; never used again.
 struct LinkID: Hashable, Sendable {
     let value: UInt64
 }
 
-/// Where the server left the connection's transaction after a round trip.
+/// The state of the connection's transaction after a round trip.
 enum TransactionState: Sendable {
     case idle
     /// Inside a transaction block, sound or failed.
     case open
-    /// Nothing more should be asked of this connection.
+    /// The connection must not be used any more.
     case unusable
 }
 
 /// Some statements up to one sync, on their way through the reactor to the task that waits for them.
 ///
-/// Whoever settles it first wins: the reactor with the answer, or the waiting task by its cancellation. Later ones are
-/// told so and do nothing.
+/// The first to settle it wins: the reactor with the answer, or the waiting task by its cancellation. Later calls
+/// return false and do nothing.
 final class RoundTrip: Sendable {
     struct Reply: Sendable {
         let result: Result<[ResultSet], any Error>
-        /// `nil` if nothing is known that was not known before.
+        /// `nil` if nothing new is known.
         let transaction: TransactionState?
     }
 
@@ -92,7 +92,7 @@ final class RoundTrip: Sendable {
         self.deadline = deadline
     }
 
-    /// Connects the waiting task; false if it was cancelled before, so that nothing needs to be sent.
+    /// Connects the waiting task; false if it was cancelled before, so that nothing has to be sent.
     func await(_ continuation: CheckedContinuation<Reply, Never>) -> Bool {
         let early: Reply? = state.withLock { state in
             if case .settled(let reply) = state { return reply }
@@ -104,7 +104,7 @@ final class RoundTrip: Sendable {
         return false
     }
 
-    /// Answers the waiting task; false if it had its answer.
+    /// Answers the waiting task; false if it already had its answer.
     @discardableResult
     func settle(_ result: Result<[ResultSet], any Error>, _ transaction: TransactionState? = nil) -> Bool {
         let reply = Reply(result: result, transaction: transaction)

@@ -1,9 +1,9 @@
-/// Keeps a pool to one major version of PostgreSQL. What a program found out about the server when it began, such as how it
-/// hashes or sorts, may not hold for another one.
+/// Keeps a pool to one major version of PostgreSQL. Properties of the server that a program found at its start, such as
+/// hashing or sorting, may differ in another version.
 struct ServerVersions {
     private var major: CInt?
 
-    /// - Parameter version: as `server_version_num`; 0 when it is not known.
+    /// - Parameter version: as `server_version_num`; 0 if it is unknown.
     /// - Throws: `.unavailable` if it is not the major version of the first call.
     mutating func check(_ version: CInt) throws(PostgresError) {
         guard version > 0 else { return }

@@ -3,8 +3,8 @@ import TidemarkLock
 
 /// Wakes one thread that waits in `poll`, from any thread; can also stop it for good.
 ///
-/// A pipe to itself. Its ends are closed on `exec` a moment after they are made: a child that is started in between keeps
-/// two files open, and nothing depends on their end.
+/// A pipe to itself. Its ends are closed on `exec` a moment after they are made: a child that is started in between
+/// keeps two files open, which does no harm.
 final class WakeSignal: Sendable {
     /// Readable while a wake-up is pending.
     let descriptor: CInt
@@ -28,12 +28,13 @@ final class WakeSignal: Sendable {
         close(writing)
     }
 
-    /// Never reset once true.
+    /// True once the signal is stopped; never reset.
     var isStopped: Bool { stopped.current }
 
-    /// From any thread.
+    /// Wakes the waiting thread. From any thread.
     func wake() {
-        // A full pipe already holds a wake-up, so a refused write loses nothing; one that a signal interrupted does.
+        // A full pipe already holds a wake-up, so a refused write loses nothing; a write that a signal interrupted
+        // does.
         var one: UInt8 = 1
         while write(writing, &one, 1) < 0, errno == EINTR {}
     }
@@ -43,8 +44,8 @@ final class WakeSignal: Sendable {
         wake()
     }
 
-    /// Takes the wake-ups so far. For the thread that waits, which looks for work after it, never before: a wake-up for
-    /// work that came meanwhile may be among those taken.
+    /// Takes the wake-ups so far. The waiting thread calls it before it looks for work, never after: a wake-up for work
+    /// that arrived meanwhile may be among those taken.
     func drain() {
         var pending: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         let size = MemoryLayout.size(ofValue: pending)
@@ -71,7 +72,7 @@ enum SocketInterest {
     }
 }
 
-/// Why a wait ended.
+/// The reason why a wait ended.
 enum WaitEnd {
     case ready
     case woken
@@ -79,11 +80,12 @@ enum WaitEnd {
     case timedOut
 }
 
-/// Blocking waits, for threads of this module only.
+/// The blocking waits, for threads of this module only.
 extension WakeSignal {
     /// Waits until the socket is ready, someone wakes this signal, or the deadline passes.
     ///
-    /// A wake-up is consumed by the wait that reports it. A socket error counts as ready: the next libpq call names it.
+    /// A wake-up is consumed by the wait that reports it. A socket error is treated as ready: the next libpq call
+    /// reports it.
     func wait(
         for socket: CInt? = nil, _ interest: SocketInterest = .reading, until deadline: ContinuousClock.Instant?
     ) -> WaitEnd {
@@ -104,7 +106,7 @@ extension WakeSignal {
         }
     }
 
-    /// `poll`'s time: rounded up, so that a wait never spins through its last millisecond.
+    /// The timeout for `poll`, rounded up, so that a wait never spins through its last millisecond.
     static func milliseconds(until deadline: ContinuousClock.Instant?) -> CInt {
         guard let deadline else { return -1 }
         let left = deadline - ContinuousClock.now

@@ -1,10 +1,10 @@
 import TidemarkPostgres
 import TidemarkStore
 
-/// The tables of accounts and of the devices that are signed in by them, and the statements about them.
+/// The tables of accounts and of their signed-in devices, and the statements on them.
 enum AccountSQL {
-    /// Times are milliseconds; hash is empty where there is no password. A refresh token is kept nowhere: nonce and counter are
-    /// what one is recognised by.
+    /// Times are milliseconds; hash is empty without a password. Refresh tokens are not stored: nonce and counter
+    /// identify a valid one.
     static let tables =
         [
             """
@@ -76,10 +76,11 @@ enum AccountSQL {
         RETURNING version
         """
 
-    /// $9 is the version that was read.
+    /// $9 is the version that was read before.
     static let replace = PreparedStatement(name: "sync_replace_account", sql: change)
 
-    /// The same, and user $10 is signed in nowhere any more; behind ``lock``, or what begins meanwhile would stay.
+    /// The same, and ends all sign-ins of user $10. Runs behind ``lock``; otherwise a sign-in that begins meanwhile
+    /// would stay.
     static let replaceAndEnd = PreparedStatement(
         name: "sync_replace_account_and_end",
         sql: """
@@ -101,7 +102,7 @@ enum AccountSQL {
             WHERE workspace = $1 AND user_id = $2 AND client = $3
             """)
 
-    /// Whoever changes the account waits for this transaction, and ends what it begins.
+    /// Locks the account. A transaction that changes it waits for this one, and ends the sign-in that this one begins.
     static let lock = PreparedStatement(
         name: "sync_lock_account",
         sql: """
@@ -123,7 +124,7 @@ enum AccountSQL {
             RETURNING counter
             """)
 
-    /// All but the $3 that were used last.
+    /// Deletes all sign-ins of a user except the $3 most recently used ones.
     static let dropUnused = PreparedStatement(
         name: "sync_drop_unused_sign_ins",
         sql: """
@@ -137,7 +138,7 @@ enum AccountSQL {
             ))
             """)
 
-    /// $7 is the count that was read.
+    /// $7 is the counter that was read before.
     static let advance = PreparedStatement(
         name: "sync_advance_sign_in",
         sql: """
@@ -147,7 +148,7 @@ enum AccountSQL {
             RETURNING counter
             """)
 
-    /// $4 is NULL for whatever the device is signed in by.
+    /// $4 is NULL to end the device's sign-in whatever its nonce is.
     static let end = PreparedStatement(
         name: "sync_end_sign_in",
         sql: """

@@ -1,13 +1,13 @@
 import TidemarkModel
 package import TidemarkStore
 
-/// Reads the rows of a table out of an archive of `pg_dump`, as `pg_restore --data-only --table=NAME --file=-` writes it: a
-/// COPY statement and its lines. Pure; bytes come in pieces of any size.
+/// Reads the rows of a table out of an archive of `pg_dump`, as `pg_restore --data-only --table=NAME --file=-` prints
+/// it: a COPY statement and its lines. Pure; bytes arrive in pieces of any size.
 package struct ArchiveRows {
-    /// Bytes of one line. A part of a blob takes half a megabyte, the body of a batch some megabytes.
+    /// The bound on one line. A part of a blob is half a megabyte, the body of a batch some megabytes.
     package static let lineBytesMax = 256 << 20
 
-    /// The tables that are taken of an archive of that generation, in the order in which an audit wants them.
+    /// The tables to read from an archive of that generation, in the order that an audit needs.
     package static func tables(of generation: Int) -> [String] {
         ["sync_workspace", "sync_batch", "sync_record", "sync_client", "sync_member"]
             + (generation < PostgresSchema.ledgerSince ? [] : ["sync_ledger"])
@@ -24,9 +24,9 @@ package struct ArchiveRows {
     /// - Parameter table: one of ``tables(of:)``.
     package init(_ table: String) { self.table = table }
 
-    /// Takes the next bytes.
+    /// Reads the next bytes.
     ///
-    /// - Throws: `StoreError` of kind `invariant` for what is no such archive.
+    /// - Throws: `StoreError` of kind `invariant` for bytes that are not of such an archive.
     package mutating func take(_ bytes: UnsafeRawBufferPointer, _ each: (StoredRow) throws -> Void) throws {
         var rest = bytes[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -46,12 +46,12 @@ package struct ArchiveRows {
         line += rest
     }
 
-    /// Once all bytes were taken.
+    /// Ends the reading, after all bytes.
     ///
-    /// - Throws: `StoreError` of kind `invariant` when the table's rows are missing, or cut short.
+    /// - Throws: `StoreError` of kind `invariant` when the table's rows are missing or incomplete.
     package func end() throws(StoreError) {
         guard hasEnded, columns == nil else {
-            throw StoreError(.invariant, "\(table): its rows are missing in the archive, or cut short")
+            throw StoreError(.invariant, "\(table): its rows are missing or incomplete in the archive")
         }
     }
 
@@ -68,7 +68,7 @@ package struct ArchiveRows {
         let values = ArchiveLine(line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false), columns)
         let row: StoredRow
         do { row = try values.row(of: table) } catch {
-            row = .finding(Finding(.row, "a row of \(table) does not read: \(error.reason)"))
+            row = .finding(Finding(.row, "a row of \(table) cannot be read: \(error.reason)"))
         }
         try each(row)
     }
@@ -97,7 +97,7 @@ private struct ArchiveLine {
     func row(of table: String) throws(StoreError) -> StoredRow {
         let workspace = WorkspaceID(try text("workspace"))
         switch table {
-        // Deletions are forgotten by later generations.
+        // Archives of earlier generations have no horizon.
         case "sync_workspace":
             return .workspace(workspace, horizon: columns["horizon"] == nil ? 0 : try integer("horizon"))
         case "sync_batch": return .batch(workspace, low: try integer("low"), head: try head())
@@ -122,7 +122,7 @@ private struct ArchiveLine {
         case "sync_blob_usage":
             let blobs = Int(clamping: try integer("blobs"))
             return .blobUsage(workspace, BlobUsage(blobs: blobs, bytes: try integer("octets")))
-        default: throw StoreError(.invariant, "nothing is known of this table")
+        default: throw StoreError(.invariant, "this table is unknown")
         }
     }
 
@@ -198,7 +198,7 @@ private struct ArchiveLine {
         return id
     }
 
-    /// `\\x` and hexadecimal digits, as a backslash is written in an archive.
+    /// Reads `\\x` and hexadecimal digits; an archive writes a backslash twice.
     private func binary(_ column: String) throws(StoreError) -> [UInt8] {
         let raw = try raw(column)
         guard raw.starts(with: "\\\\x".utf8), raw.count % 2 == 1 else { throw wrong(column) }

@@ -2,14 +2,14 @@ import TidemarkModel
 import TidemarkPostgres
 import TidemarkStore
 
-/// The statements that write one batch, behind which COMMIT can follow unseen: whatever must not happen fails them. The first
-/// one compares what is stored with what the batch was planned on.
+/// The statements that write one batch. COMMIT can be sent right behind them: anything that must not happen fails them.
+/// The first one compares the stored order with the one that the batch was planned on.
 struct BatchWrite {
     private(set) var statements: [Statement] = []
 
     /// - Parameters:
-    ///   - node: this one.
-    ///   - keepsBody: another node needs the body, or it is kept for operators.
+    ///   - node: this node.
+    ///   - keepsBody: true when another node needs the body, or it is kept for operators.
     init(_ planned: PlannedBatch, workspace: WorkspaceID, node: UInt64, limits: StoreLimits, keepsBody: Bool) {
         let batch = planned.batch
         writeBatch(planned, keepsBody ? BatchBody.encode(batch) : nil, workspace, node)
@@ -24,7 +24,8 @@ struct BatchWrite {
             Statement(SequencingSQL.removeClient, workspace) { $0.add(client) }
         }
         statements += Self.ledger(batch.ledger, workspace, limits: limits)
-        // Earlier batches dropped what lay behind their own heads; this one drops what it has pushed out of the span.
+        // Earlier batches dropped bodies behind their own heads; this one drops those that it has pushed out of the
+        // span.
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)
         guard keepsBody, gone > 0 else { return }
         statements.append(
@@ -116,7 +117,7 @@ struct BatchWrite {
 }
 
 extension StoreLimits {
-    /// Whether a node that was last heard at `heard` still listens at `time`.
+    /// Whether a node that was last heard at `heard` is still listening at `time`.
     func isHeard(_ heard: Milliseconds?, at time: Milliseconds) -> Bool {
         guard let heard else { return false }
         let (lapse, overflows) = heard.addingReportingOverflow(followLifetime)
@@ -124,12 +125,12 @@ extension StoreLimits {
     }
 }
 
-/// The changes of one batch's memberships in sum, one a seat: a statement can change a row only once.
+/// The net changes of one batch's memberships, one for each seat: a statement can change a row only once.
 struct MembershipFold {
     struct Member {
         var seat: Seat
         var role: Role
-        /// When it begins; for a changed one, when it begins if the store has none.
+        /// The number at which it begins; for a changed one, the number to use if the store has none.
         var since: SequenceNumber
     }
 
@@ -139,12 +140,12 @@ struct MembershipFold {
         var seq: SequenceNumber
     }
 
-    /// Begin, whatever was before.
+    /// Memberships that begin, whatever was before.
     private(set) var begun: [Member] = []
-    /// Have another role and keep the beginning that the store has.
+    /// Memberships that get another role and keep their stored beginning.
     private(set) var changed: [Member] = []
     private(set) var ended: [Seat] = []
-    /// What the store had and has no more, whether it begins again or not.
+    /// Stored memberships that ended, whether they begin again or not.
     private(set) var past: [Ended] = []
 
     private enum Fate {
@@ -173,7 +174,7 @@ struct MembershipFold {
         }
     }
 
-    /// The batch has not begun or ended it so far.
+    /// Whether the seat is still as stored: the batch has neither begun nor ended it so far.
     private static func isStored(_ before: Fate?) -> Bool {
         switch before {
         case nil, .changed: true
@@ -193,7 +194,7 @@ struct MembershipFold {
 }
 
 extension BatchWrite {
-    /// The statements for what the batch overwrote unseen; none for the many batches that did not.
+    /// The statements for values that the batch overwrote unseen; none for the many batches that did not.
     static func ledger(_ ledger: [LedgerEntry], _ workspace: WorkspaceID, limits: StoreLimits) -> [Statement] {
         guard !ledger.isEmpty else { return [] }
         var statements = [

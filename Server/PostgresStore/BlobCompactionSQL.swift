@@ -1,9 +1,10 @@
 import TidemarkPostgres
 import TidemarkStore
 
-/// The statements that take away blobs which nothing names.
+/// The statements that delete blobs which no record names.
 enum BlobCompactionSQL {
-    /// Finds what is due. Partial, so that no search by digest can take it for the key's index: `PostgresSchema.keyed`.
+    /// Finds due blobs. Partial, so that no search by digest can use it instead of the key's index:
+    /// `PostgresSchema.keyed`.
     static let stages = "sync_blob (workspace, created) WHERE created <> 0"
 
     static let generation = Generation(
@@ -14,7 +15,7 @@ enum BlobCompactionSQL {
                 .index("sync_blob_stage", "CREATE INDEX CONCURRENTLY sync_blob_stage ON \(stages)"))
         ])
 
-    /// Those that are due, with their scopes.
+    /// The blobs that are due, with their scopes.
     static let due = PreparedStatement(
         name: "sync_due_blobs",
         sql: """
@@ -49,7 +50,7 @@ enum BlobCompactionSQL {
         """
     }
 
-    /// Those of $2 that are still as $3 says. They are locked before.
+    /// Moves the blobs of $2 whose stage is still the one in $3. They are locked before.
     static let move = PreparedStatement(
         name: "sync_move_blobs",
         sql: """
@@ -69,7 +70,8 @@ enum BlobCompactionSQL {
         ) b
         """
 
-    /// Those of $2 that are still as $3 says, with their parts and scopes, counted out. They are locked before.
+    /// Deletes the blobs of $2 whose stage is still the one in $3, with their parts and scopes, and corrects the usage.
+    /// They are locked before.
     static let take = PreparedStatement(
         name: "sync_take_blobs",
         sql: """
@@ -110,7 +112,7 @@ enum BlobCompactionSQL {
             SELECT count(*), coalesce(sum(octets), 0)::bigint FROM gone
             """)
 
-    /// Of those that are unnamed or withdrawn, $3.
+    /// Renews at most $3 unnamed or withdrawn blobs.
     static let keepSome = PreparedStatement(
         name: "sync_keep_blobs",
         sql: """
@@ -125,8 +127,8 @@ enum BlobCompactionSQL {
             ))
             """)
 
-    /// Records of scope $2 after number $3 with what is kept of overwritten values, at most $4 and $5 bytes; true where there
-    /// are more.
+    /// Records of scope $2 after number $3 with their overwritten values, at most $4 records and $5 bytes. The flag is
+    /// true for the scope's last record.
     static let names = PreparedStatement(
         name: "sync_blob_names",
         sql: """

@@ -28,8 +28,8 @@ enum BlobSQL {
             WHERE workspace = $1
             """)
 
-    /// True when this transaction is the one to bring the parts. Waits for another that is about to, or that takes the blob
-    /// away; until the end of this one nobody does. Whatever stage the blob was in, it is needed from now on.
+    /// True when this transaction has to write the parts. Waits for another one that is about to, or that deletes the
+    /// blob; until the end of this one none does either. The blob is needed from now on, whatever its stage was.
     static let insertBlob = PreparedStatement(
         name: "sync_put_blob",
         sql: """
@@ -40,7 +40,8 @@ enum BlobSQL {
             RETURNING xmax = 0
             """)
 
-    /// Whoever marks the scope as erased waits until the end of this transaction, or this one sees the mark.
+    /// Locks the workspace: a transaction that marks the scope as erased waits for the end of this one, or this one
+    /// sees the mark.
     static let shareWorkspace = PreparedStatement(
         name: "sync_share_workspace",
         sql: """
@@ -57,7 +58,7 @@ enum BlobSQL {
             VALUES ($1, $2, $3, $4)
             """)
 
-    /// A row when the scope did not have it.
+    /// Returns a row if the scope did not have the blob.
     static let insertScope = PreparedStatement(
         name: "sync_insert_blob_scope",
         sql: """
@@ -67,8 +68,8 @@ enum BlobSQL {
             RETURNING created
             """)
 
-    /// Last before COMMIT, since it locks the row that all puts of a workspace count in. A row when there is room beside
-    /// what others have committed meanwhile; the first blob is compared with the quota before.
+    /// Runs last before COMMIT, since it locks the row that counts all puts of a workspace. Returns a row if there is
+    /// room beside the puts that others have committed meanwhile; the first blob is compared with the quota before.
     static let count = PreparedStatement(
         name: "sync_count_blob",
         sql: """
@@ -79,7 +80,8 @@ enum BlobSQL {
             RETURNING octets
             """)
 
-    /// Digests and parts by their keys alone. Bytes are stored as they are: pictures do not shrink.
+    /// The tables of blobs. Digests and parts are found by their keys only. Bytes are stored as they are: pictures do
+    /// not shrink.
     static let tables =
         [
             """
@@ -90,7 +92,7 @@ enum BlobSQL {
                 created bigint NOT NULL
             )
             """,
-            // start is the place of the part's first byte in the blob.
+            // start is the offset of the part's first byte in the blob.
             """
             CREATE TABLE sync_blob_part (
                 workspace text COLLATE "C" NOT NULL,
@@ -100,7 +102,7 @@ enum BlobSQL {
             )
             """,
             "ALTER TABLE sync_blob_part ALTER COLUMN bytes SET STORAGE EXTERNAL",
-            // author is who put it there first.
+            // author is the user who put it there first.
             """
             CREATE TABLE sync_blob_scope (
                 workspace text COLLATE "C" NOT NULL,

@@ -1,8 +1,9 @@
 import TidemarkPostgres
 
-/// The statements that forget what is behind a workspace's horizon.
+/// The statements that forget the rows behind a workspace's horizon.
 ///
-/// What deletes names the horizon as it is stored, and never waits for a row that somebody writes: it is left for later.
+/// Deletions read the stored horizon, and never wait for a row that another transaction writes: such a row is left for
+/// later.
 enum CompactionSQL {
     private static let stored = "(SELECT horizon FROM sync_workspace WHERE workspace = $1)"
 
@@ -30,7 +31,7 @@ enum CompactionSQL {
             WHERE workspace = $1
             """)
 
-    /// The newest turn of any workspace, and this server's own clock.
+    /// The newest turn of any workspace, and this database server's own clock.
     static let newestTurn = PreparedStatement(
         name: "sync_newest_turn",
         sql: """
@@ -53,7 +54,7 @@ enum CompactionSQL {
             ) b
             """)
 
-    /// Over all workspaces.
+    /// The workspaces that are due, over all workspaces.
     static let due = PreparedStatement(
         name: "sync_compaction_due",
         sql: """
@@ -72,7 +73,7 @@ enum CompactionSQL {
             WHERE workspace = $1 AND compacted < $2
             """)
 
-    /// Only to a batch that is there: the database may have gone back since it was found.
+    /// Raises the horizon only to an existing batch: the database may have gone back since the batch was found.
     static let raise = PreparedStatement(
         name: "sync_raise_horizon",
         sql: """
@@ -82,7 +83,7 @@ enum CompactionSQL {
             AND EXISTS (SELECT 1 FROM sync_batch WHERE workspace = $1 AND seq = $2 AND nonce = $3)
             """)
 
-    /// Tombstones of other collections than those in $2.
+    /// Deletes tombstones of collections other than those in $2.
     static let dropTombstones = PreparedStatement(
         name: "sync_drop_tombstones",
         sql: drop(
@@ -95,7 +96,8 @@ enum CompactionSQL {
             FOR UPDATE SKIP LOCKED
             """))
 
-    /// Tombstones of the collections in $2 that open scopes, unless another of them has a living record of that id.
+    /// The tombstones of the collections in $2, which open scopes, unless another of them has a living record of that
+    /// id.
     static let graves = PreparedStatement(
         name: "sync_graves",
         sql: """
@@ -110,7 +112,7 @@ enum CompactionSQL {
             LIMIT $3
             """)
 
-    /// Records of scope $2 while its own record, $3 and $4, is a tombstone behind the horizon.
+    /// Deletes records of scope $2 while its own record, $3 and $4, is a tombstone behind the horizon.
     static let dropOfScope = PreparedStatement(
         name: "sync_drop_of_scope",
         sql: drop(
@@ -128,7 +130,7 @@ enum CompactionSQL {
             FOR UPDATE SKIP LOCKED
             """))
 
-    /// The scope's own, once it is alone.
+    /// Deletes the scope's own tombstone, once it is the last.
     static let dropGrave = PreparedStatement(
         name: "sync_drop_grave",
         sql: drop(
@@ -145,8 +147,8 @@ enum CompactionSQL {
             FOR UPDATE SKIP LOCKED
             """))
 
-    /// The records that a search finds, and their ledgers. What was changed between search and deletion is not there: the
-    /// search has locked its rows.
+    /// Deletes the records that a search finds, and their ledgers. The search locks its rows, so that no row changes
+    /// between the search and the deletion.
     private static func drop(_ search: String) -> String {
         """
         WITH found AS MATERIALIZED (

@@ -1,12 +1,12 @@
 import TidemarkPostgres
 
-/// The table of what is erased, and the statements of erasing.
+/// The table of erasures, and the statements on it.
 enum ErasureSQL {
     /// The SQLSTATE with which a living record of an erased scope is refused: see `StoreError`.
     static let state = "TM003"
 
-    /// kind is `scope`, `user` or `workspace`; through is the end of the order when it was marked; begun and ended are
-    /// milliseconds; alias stands for a user.
+    /// kind is `scope`, `user` or `workspace`; through is the end of the order when the mark was made; begun and ended
+    /// are milliseconds; alias replaces a user.
     static let tables =
         [
             """
@@ -20,7 +20,7 @@ enum ErasureSQL {
                 alias text
             )
             """,
-            // See `GuardSQL` for why it is called immutable.
+            // `GuardSQL` explains why it is declared immutable.
             """
             CREATE FUNCTION sync_refuse_erased(scope text) RETURNS text
             LANGUAGE plpgsql IMMUTABLE
@@ -32,18 +32,19 @@ enum ErasureSQL {
             """,
         ] + PostgresSchema.keyed("sync_erasure", "workspace, kind, name")
 
-    /// Records, and clients, of all workspaces that one step looks at.
+    /// The records, or clients, of all workspaces that one step reads.
     static let walkedAtOnce: Int64 = 5_000
 
-    /// Finds who else has a blob.
+    /// The index that finds the other scopes of a blob.
     static let blobIndex = (
         name: "sync_blob_scope_digest",
         statement: "CREATE INDEX CONCURRENTLY sync_blob_scope_digest ON sync_blob_scope (workspace, digest, scope)"
     )
 
-    /// The scope, unless it is erased. The first question is asked once a statement, and mostly answers for all rows.
+    /// An expression for the scope, which fails if the scope is erased. Its first condition is evaluated once a
+    /// statement, and mostly decides for all rows.
     ///
-    /// - Parameter isLiving: tombstones may be written.
+    /// - Parameter isLiving: a condition on the row; tombstones may be written.
     static func passes(_ scope: String, isLiving: String) -> String {
         """
         CASE WHEN (SELECT count(*) FROM sync_erasure WHERE workspace = $1 AND kind IN ('scope', 'workspace')) > 0
@@ -56,8 +57,8 @@ enum ErasureSQL {
         """
     }
 
-    /// Fails for a scope that is erased, or whose workspace is. It takes a column: a function that is called immutable, of a value
-    /// that is known, is computed when the plan is made.
+    /// Fails for an erased scope, or one of an erased workspace. It takes a column: an immutable function of a known
+    /// value would be evaluated when the plan is made.
     static let refuse = PreparedStatement(
         name: "sync_refuse_erased",
         sql: """
@@ -66,7 +67,7 @@ enum ErasureSQL {
             WHERE workspace = $1 AND (kind = 'workspace' OR kind = 'scope' AND name = $2)
             """)
 
-    /// Waits for whoever writes records, or puts blobs.
+    /// Waits for transactions that write records or put blobs.
     static let lock = PreparedStatement(
         name: "sync_erasure_lock",
         sql: """
@@ -108,7 +109,7 @@ enum ErasureSQL {
             ORDER BY name
             """)
 
-    /// In the order of the key, after a place.
+    /// In the order of the key, after a seat.
     static let members = PreparedStatement(
         name: "sync_erasure_members",
         sql: """
@@ -119,7 +120,7 @@ enum ErasureSQL {
             LIMIT $4
             """)
 
-    /// Rows of scope $2 and their ledgers, but for tombstones of id $3 in the collections $4.
+    /// Deletes rows of scope $2 and their ledgers, except tombstones of id $3 in the collections $4.
     static let dropRecords = PreparedStatement(
         name: "sync_erase_records",
         sql: """
@@ -152,7 +153,7 @@ enum ErasureSQL {
             SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM ledger)
             """)
 
-    /// What the tombstones that stay were before.
+    /// Deletes the ledgers of the tombstones that stay.
     static let dropLedger = PreparedStatement(
         name: "sync_erase_ledger",
         sql: """
@@ -176,8 +177,8 @@ enum ErasureSQL {
             ))
             """)
 
-    /// Some rows of scope $2 after number $3: how many live, how many are dead, bytes of bodies, entries of ledgers, and the
-    /// last number.
+    /// Counts some rows of scope $2 after number $3: living ones, tombstones, bytes of bodies, entries of ledgers, and
+    /// the last number.
     static let countRecords = PreparedStatement(
         name: "sync_erasure_count",
         sql: """
@@ -201,7 +202,7 @@ enum ErasureSQL {
         name: "sync_erasure_bodies",
         sql: "SELECT count(*) FROM sync_batch WHERE workspace = $1 AND body IS NOT NULL")
 
-    /// Marks of scopes whose tombstones are behind the horizon as well.
+    /// Deletes the marks of scopes whose tombstones are behind the horizon as well.
     static let dropMarks = PreparedStatement(
         name: "sync_drop_marks",
         sql: """
@@ -228,7 +229,7 @@ enum ErasureSQL {
         name: "sync_end_user_erasure",
         sql: "DELETE FROM sync_erasure WHERE workspace = $1 AND kind = 'user' AND name = $2")
 
-    /// The last of the $4 records of all workspaces after a key; none when there are fewer.
+    /// The record $4 further in the order of all workspaces after a key; none if there are fewer.
     static let walkEnd = PreparedStatement(
         name: "sync_erasure_walk_end",
         sql: """
@@ -240,7 +241,7 @@ enum ErasureSQL {
             OFFSET $4
             """)
 
-    /// Of those after a key, $3 to $5, and up to another, $6 to $8: at most $9 that user $2 is the author of.
+    /// At most $9 records by user $2, among those after a key, $3 to $5, and up to another, $6 to $8.
     static let authored = PreparedStatement(
         name: "sync_erasure_authored",
         sql: """
@@ -309,7 +310,7 @@ enum ErasureSQL {
     static let dropWorkspace = PreparedStatement(
         name: "sync_erase_workspace", sql: "DELETE FROM sync_workspace WHERE workspace = $1")
 
-    /// At most $2 rows of tables whose keys begin with the workspace; marks of its scopes, too.
+    /// Deletes at most $2 rows of the tables whose keys begin with the workspace, and of the marks of its scopes.
     static let dropRows = [
         "account", "sign_in", "batch", "ledger", "member", "member_past", "listener", "lineage", "backup", "revocation",
         "erasure",
@@ -326,7 +327,8 @@ enum ErasureSQL {
                 """)
     }
 
-    /// Of the $5 records of all workspaces after a key, those of workspace $1. Gives how many went, and the last key.
+    /// Deletes those of workspace $1 among the $5 records of all workspaces after a key. Returns the count and the last
+    /// key.
     static let dropAllRecords = PreparedStatement(
         name: "sync_erase_all_records",
         sql: """
@@ -409,7 +411,7 @@ extension BlobSQL {
     static let dropUsage = PreparedStatement(
         name: "sync_drop_blob_usage", sql: "DELETE FROM sync_blob_usage WHERE workspace = $1")
 
-    /// So that who puts one of them has done it, or begins after this.
+    /// Locks blobs: puts of them have ended, or begin after this transaction.
     static let lock = PreparedStatement(
         name: "sync_lock_blobs",
         sql: """
@@ -428,7 +430,7 @@ extension BlobSQL {
         name: "sync_drop_blob_scopes",
         sql: "DELETE FROM sync_blob_scope WHERE workspace = $1 AND scope = $3 AND digest = ANY ($2)")
 
-    /// Those that no scope has, with their parts, counted out.
+    /// Deletes the blobs that no scope has, with their parts, and corrects the usage.
     static let drop = PreparedStatement(
         name: "sync_drop_blobs",
         sql: """

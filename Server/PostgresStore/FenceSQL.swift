@@ -1,7 +1,7 @@
 import TidemarkPostgres
 
-/// Whom the database serves: the fence that each node passes, and the record of what has been done to the tables. The
-/// decision is in `Store/Generations/GENERATIONS.md`.
+/// The generations that the database serves: the fence that each node passes, and the record of the steps done on the
+/// tables. `Store/Generations/GENERATIONS.md` has the decision.
 enum FenceSQL {
     /// The SQLSTATE with which the database refuses a node.
     static let state = "TM002"
@@ -25,7 +25,7 @@ enum FenceSQL {
             ended timestamptz
         )
         """,
-        // Called for refused nodes alone; see `GuardSQL` for why it is called immutable.
+        // Called for refused nodes only; `GuardSQL` explains why it is declared immutable.
         """
         CREATE FUNCTION sync_fence_refuse(generation integer, oldest integer, node bigint) RETURNS boolean
         LANGUAGE plpgsql IMMUTABLE
@@ -42,7 +42,8 @@ enum FenceSQL {
         """,
     ]
 
-    /// True, or the transaction fails: for a node of the generation that `node` says, beside the table `sync_fence AS f`.
+    /// A condition that is true or fails the transaction: for a node of the generation `node`, beside the table
+    /// `sync_fence AS f`.
     static func passes(_ node: String) -> String {
         """
         CASE WHEN \(node) BETWEEN f.oldest AND f.generation THEN true
@@ -50,7 +51,7 @@ enum FenceSQL {
         """
     }
 
-    /// For what writes without the lock of a workspace.
+    /// Checks the fence, for transactions that write without the lock of a workspace.
     static func check(_ generation: Int) -> Statement {
         .simple("SELECT \(passes("\(generation)")) FROM sync_fence f WHERE f.one")
     }

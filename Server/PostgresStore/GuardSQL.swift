@@ -1,15 +1,15 @@
 import TidemarkPostgres
 
-/// What the database itself watches over: that a batch continues what is stored, and that it hashes as it did.
+/// The checks of the database itself: that a batch continues the stored order, and that the hash function is unchanged.
 enum GuardSQL {
     /// The SQLSTATE of ``refuse``: it begins with a letter that neither the standard nor PostgreSQL uses.
     static let state = "TM001"
 
-    /// Fails the transaction with a state that nothing else has. An error of PostgreSQL's own would not do: a NOT NULL column
-    /// that somebody adds to the tables fails writes as well, and says nothing about the batch.
+    /// Fails the transaction with a state that nothing else uses. An error of PostgreSQL's own would not do: a NOT NULL
+    /// column that an operator adds to the tables fails writes as well, and says nothing about the batch.
     ///
-    /// It takes a column, so that no planner computes it beforehand, and is called immutable, which a distributed
-    /// PostgreSQL demands of functions in updates.
+    /// It takes a column, so that no planner evaluates it beforehand, and is declared immutable, which a distributed
+    /// PostgreSQL requires of functions in updates.
     private static let refuse = """
         CREATE FUNCTION sync_refuse(stored bigint) RETURNS bigint
         LANGUAGE plpgsql IMMUTABLE
@@ -20,7 +20,7 @@ enum GuardSQL {
         $$
         """
 
-    /// A known text, as PostgreSQL hashes it: places of scopes are made by the same function.
+    /// The hash of a known text: the places of scopes are made by the same function.
     static let hash = "hashtextextended('tidemark', 0)"
 
     static let tables = [

@@ -1,10 +1,10 @@
 import TidemarkModel
 
-/// What travels in one notification: `<node>;<workspace>:<head>,…`, or `<node>;*` when there is too much to say.
+/// The content of one notification: `<node>;<workspace>:<head>,…`, or `<node>;*` if that would be too long.
 ///
-/// In a workspace the characters `,` `:` `;` `*` and `%` are written as `%` and two hexadecimal digits.
+/// In workspace names the characters `,` `:` `;` `*` and `%` are written as `%` and two hexadecimal digits.
 struct HintPayload: Hashable {
-    /// PostgreSQL takes less than 8,000 bytes.
+    /// PostgreSQL accepts less than 8,000 bytes.
     static let bytesMax = 7_900
 
     var node: UInt64
@@ -24,7 +24,7 @@ struct HintPayload: Hashable {
         self.heads = heads
     }
 
-    /// `nil` for what is not of this form.
+    /// Reads a payload; `nil` for any other text.
     init?(_ text: String) {
         let halves = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
         guard halves.count == 2, let node = UInt64(halves[0]) else { return nil }

@@ -1,6 +1,6 @@
 import TidemarkPostgres
 
-/// The statements of the conflict ledger; the writing ones travel only with batches that overwrote something unseen.
+/// The statements of the conflict ledger; the writing ones run only for batches that overwrote something unseen.
 enum LedgerSQL {
     private static let columns =
         "collection, id, scope, seq, field, rule, old, new, old_author, author, client, app, time"
@@ -16,7 +16,7 @@ enum LedgerSQL {
             WHERE w.workspace = $1
             """)
 
-    /// The oldest writes of one record beyond $4 entries or $5 bytes; the newest always stays.
+    /// Deletes the oldest writes of one record beyond $4 entries or $5 bytes; the newest always stays.
     static let trim = PreparedStatement(
         name: "sync_trim_ledger",
         sql: """
@@ -43,7 +43,7 @@ enum LedgerSQL {
             ORDER BY seq DESC, field
             """)
 
-    /// By the index of times, over all workspaces.
+    /// The oldest entries over all workspaces, by the index of times.
     static let old = PreparedStatement(
         name: "sync_old_ledger",
         sql: """

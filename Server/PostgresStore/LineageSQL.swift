@@ -1,6 +1,6 @@
 import TidemarkPostgres
 
-/// The statements about where epochs of an order begin.
+/// The statements on the beginnings of an order's epochs.
 enum LineageSQL {
     /// base holds the bits of an unsigned number.
     static let tables =
@@ -18,7 +18,7 @@ enum LineageSQL {
             """
         ] + PostgresSchema.keyed("sync_lineage", "workspace, epoch")
 
-    /// Under the workspace's lock, right behind what was read there: no guard is needed.
+    /// Runs under the workspace's lock, right behind the read: it needs no guard.
     static let insertBatch = PreparedStatement(
         name: "sync_insert_epoch_batch",
         sql: """

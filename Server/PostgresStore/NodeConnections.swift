@@ -1,14 +1,15 @@
 import TidemarkPostgres
 package import TidemarkStore
 
-/// The connections of nodes, by which they are known: the server lists names, and forgets them when a node dies.
+/// The names of nodes' connections: the database server lists them, and forgets them when a node dies.
 ///
-/// `tidemark/8@1f0c2b9a sequencing` is a connection of generation 8 of the installation `1f0c2b9a`: the schema that holds its
-/// tables. Another schema of the same database is another installation, and its nodes concern nobody here.
-/// `tidemark/18 sequencing` is of a version that named no installation, `tidemark sequencing` of the one before generations: they may
-/// be of any installation of the database, and are taken for this one's, since what they write would be lost otherwise.
+/// `tidemark/8@1f0c2b9a sequencing` is a connection of generation 8 of the installation `1f0c2b9a`: the schema that
+/// holds its tables. Another schema of the same database is another installation, whose nodes are ignored here.
+/// `tidemark/18 sequencing` is of a version that named no installation, `tidemark sequencing` of the one before
+/// generations: they may be of any installation of the database. They are treated as this one's, since their writes
+/// could be lost otherwise.
 enum NodeConnections {
-    /// A connection's own name, which it takes as soon as it is made: only the database knows the schema that `search_path` means.
+    /// The statement that names a new connection: only the database knows the schema that `search_path` means.
     static func naming(_ application: String, _ generation: Int, _ purpose: String) -> String {
         let application = application.replacing("'", with: "''")
         return """
@@ -17,7 +18,7 @@ enum NodeConnections {
             """
     }
 
-    /// Connections of nodes of this installation that are of earlier generations than `oldest`; the number of each.
+    /// Returns the generations older than `oldest` of this installation's connections, each with its count.
     static func older(
         than oldest: Int, application: String, on connection: PostgresConnection
     ) async throws -> [(generation: Int, count: Int64)] {
@@ -37,7 +38,7 @@ enum NodeConnections {
         }.sorted { $0.0 < $1.0 }
     }
 
-    /// The generation in a connection's name; `nil` for a name that is not a node's of this installation.
+    /// The generation in a connection's name; `nil` for a name that is not of this installation's nodes.
     static func generation(_ name: String, _ application: String, _ installation: String) -> Int? {
         guard name.hasPrefix(application), name.hasSuffix(" sequencing") else { return nil }
         let middle = name.dropFirst(application.count).dropLast(" sequencing".count)
@@ -51,11 +52,11 @@ enum NodeConnections {
 }
 
 extension PostgresStore {
-    /// An expression for the name of the installation: of the schema in which tables are made, at most 8 characters.
+    /// An expression for the name of the installation, of the schema in which tables are made: at most 8 characters.
     static let installation = "to_hex(hashtext(current_schema()::text))"
 
-    /// The name of the installation, which tells its nodes and their words from those in other schemas of the database; needs no
-    /// `run()`.
+    /// Returns the name of the installation, which distinguishes its nodes and their messages from those in other
+    /// schemas of the database; needs no `run()`.
     package func installationName() async throws(StoreError) -> String {
         do {
             let found = try await Self.withConnection(configuration, called: "start", logger: logger) { connection in

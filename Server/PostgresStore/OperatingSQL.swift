@@ -2,10 +2,10 @@ import TidemarkModel
 import TidemarkPostgres
 import TidemarkStore
 
-/// What operators do and look up: its tables, and the statements about them.
+/// The tables of operators' acts and of ended memberships, and the statements on them.
 enum OperatingSQL {
-    /// Acts are the whole database's; user_id is apart, since it goes when the user is erased. Of memberships the ended ones,
-    /// until the horizon has passed their end.
+    /// Acts belong to the whole database; user_id is a column of its own, since it is deleted when the user is erased.
+    /// Ended memberships are kept until the horizon has passed their end.
     static let tables =
         [
             """
@@ -62,7 +62,7 @@ enum OperatingSQL {
     static let renameActs = PreparedStatement(
         name: "sync_rename_acts", sql: "UPDATE sync_act SET user_id = $3 WHERE workspace = $1 AND user_id = $2")
 
-    /// Before `SequencingSQL.endMembers`.
+    /// Runs before `SequencingSQL.endMembers`.
     static let keepEnded = PreparedStatement(
         name: "sync_keep_ended_members",
         sql: """
@@ -124,7 +124,7 @@ enum OperatingSQL {
             LIMIT $2
             """)
 
-    /// Workspaces in which nothing was written have no head.
+    /// Workspaces without writes have no head.
     static let figures = PreparedStatement(
         name: "sync_workspace_figures",
         sql: """

@@ -3,7 +3,7 @@ package import TidemarkModel
 package import TidemarkPostgres
 package import TidemarkStore
 
-/// What is written down of the newest verified backup of a database: a row of `sync_backup` for each workspace.
+/// The note of the newest verified backup of a database: a row of `sync_backup` for each workspace.
 package enum PostgresBackupNote {
     /// nonce holds the bits of an unsigned number; taken and verified are milliseconds.
     static let tables =
@@ -25,7 +25,7 @@ package enum PostgresBackupNote {
     package static let generation = Generation(
         13, "verified backups", steps: [.init("verified backups", .tables(tables))])
 
-    /// Rows of one statement.
+    /// The rows of one statement.
     private static let rowsPerStep = 1_000
 
     private static let upsert = PreparedStatement(
@@ -50,9 +50,9 @@ package enum PostgresBackupNote {
 
     static let last = PreparedStatement(name: "sync_backup_last", sql: "SELECT max(taken) FROM sync_backup")
 
-    /// Writes down what a backup has, where none that was taken later is written down.
+    /// Records a backup's state for each workspace, unless a later backup is recorded.
     ///
-    /// - Throws: `StoreError`, also when the tables are of a version before this one.
+    /// - Throws: `StoreError`, also when the tables are of an earlier version.
     package static func write(
         _ heads: [(WorkspaceID, Head)], taken: Milliseconds, verified: Milliseconds,
         _ configuration: PostgresConfiguration, logger: Logger
@@ -61,7 +61,7 @@ package enum PostgresBackupNote {
             let isThere = try await connection.run([.simple("SELECT to_regclass('sync_backup') IS NOT NULL")]).first
             guard try isThere?.bool(0, 0) == true else {
                 throw StoreError(
-                    .unavailable, "the tables are those of a version before: start a server, or run 'tidemark migrate'")
+                    .unavailable, "the tables are of an earlier version: start a server, or run 'tidemark migrate'")
             }
             for start in stride(from: 0, to: heads.count, by: rowsPerStep) {
                 let some = heads[start..<min(start + rowsPerStep, heads.count)]

@@ -1,12 +1,12 @@
-/// The tables of a new database, at the newest generation, in one script: what ``PostgresSchema`` leads to. A test compares
-/// the catalogs of both. Why tables and indexes are as they are says `PostgresSchema`, and `PLACES.md`.
+/// The tables of a new database, at the newest generation, in one script: the result of ``PostgresSchema``. A test
+/// compares the catalogs of both. `PostgresSchema` and `PLACES.md` explain the tables and indexes.
 enum PostgresBaseline {
-    /// What it makes.
+    /// The generation that it makes.
     static let generation = 19
 
     static var statements: [String] {
         [PostgresSchema.makeHistory] + tables + GuardSQL.tables + FenceSQL.tables + statistics
-            // Last, so that they hold no statistics of their own.
+            // Added last, so that these columns have no statistics of their own.
             + ["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"] + SchemaSQL.tables
             + LineageSQL.tables + PostgresBackupNote.tables + RevocationSQL.tables + OperatingSQL.tables
             + [PostgresSchema.devices, PostgresSchema.buried] + AccountSQL.tables + ErasureSQL.tables + [
@@ -18,7 +18,7 @@ enum PostgresBaseline {
             } + ["INSERT INTO sync_fence (generation, oldest) VALUES (\(generation), \(PostgresSchema.landed))"]
     }
 
-    /// Two rows that are gone again, see `PostgresSchema`.
+    /// The statements that make statistics of two rows and delete them again, see `PostgresSchema`.
     private static let statistics =
         [PostgresSchema.twoRecords, PostgresSchema.twoClients, PostgresSchema.twoMembers]
         + ["sync_record", "sync_client", "sync_member"].flatMap(PostgresSchema.analyzed)

@@ -3,27 +3,27 @@ package import TidemarkModel
 package import TidemarkPostgres
 import TidemarkStore
 
-/// What an operator should know of a database and of its server: read at one moment, nothing is written.
+/// The facts about a database and its server that an operator should know: read at one moment, without writing.
 package struct PostgresExamination: Sendable {
-    /// As `server_version_num`: 150004 for 15.4.
+    /// The server's version as `server_version_num`: 150004 for 15.4.
     package var serverVersion: Int
-    /// Of the tables, and the oldest whose nodes they serve; `nil` where there are none.
+    /// The generation of the tables, and the oldest one whose nodes they serve; `nil` without tables.
     package var generation: Int?
     package var oldest: Int?
-    /// `name = value` of what is looked at.
+    /// The values of the examined settings, by name.
     package var settings: [String: String]
     package var isStandby: Bool
-    /// Milliseconds by which the server's clock is ahead, and half of the time that the question took.
+    /// The milliseconds by which the server's clock is ahead, and half of the time that the question took.
     package var clockAhead: Milliseconds
     package var clockDoubt: Milliseconds
-    /// When the newest verified backup was taken; `nil` for none.
+    /// The time of the newest verified backup; `nil` for none.
     package var lastBackup: Milliseconds?
-    /// Connections of everybody.
+    /// The count of all clients' connections.
     package var connections: Int
-    /// The schema in which tables are, or would be made, and what the role may do there.
+    /// The schema in which tables are, or would be, made, and the rights of the role there.
     package var ground = Ground()
 
-    /// The generation that this version brings tables to.
+    /// The generation of this version's tables.
     package static var own: Int { PostgresSchema.generations.last?.number ?? PostgresSchema.landed }
 
     private static let names = [

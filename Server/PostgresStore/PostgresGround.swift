@@ -1,28 +1,28 @@
 import TidemarkPostgres
 
 extension PostgresExamination {
-    /// The schema of a connection: whose it is, what else is in it, and what the connection's role may do there.
+    /// The schema of a connection: its owner, its other contents, and the rights of the connection's role.
     package struct Ground: Hashable, Sendable {
-        /// The first schema of the search path that is there; `nil` for none.
+        /// The first existing schema of the search path; `nil` for none.
         package var schema: String? = "public"
         package var database = ""
         package var role = ""
         /// The owners of the schema and of the database.
         package var schemaOwner = ""
         package var databaseOwner = ""
-        /// The role may make tables in the schema.
+        /// True when the role may make tables in the schema.
         package var mayCreate = true
-        /// Tables of ours that are in reach, and those of them that the role may not read, or not write.
+        /// The visible tables of Tidemark, and those of them that the role may not read, or not write.
         package var tables: [String] = []
         package var unreadable: [String] = []
         package var unwritable: [String] = []
-        /// The owners of our tables, where the role is none of them and lacks their rights.
+        /// The owner of Tidemark's tables, if the role has not the owner's rights.
         package var foreignOwner: String?
-        /// Tables in the schema that are not ours.
+        /// Tables in the schema that are not Tidemark's.
         package var otherTables: [String] = []
-        /// Other schemas of the database that have tables of ours.
+        /// Other schemas of the database that have Tidemark's tables.
         package var elsewhere: [String] = []
-        /// A workspace is stored.
+        /// True when a workspace is stored.
         package var hasData = false
 
         package init() {}
@@ -32,12 +32,12 @@ extension PostgresExamination {
 }
 
 extension PostgresExamination.Ground {
-    /// Names that are looked at.
+    /// The bound on names that are read.
     private static let namesMax = 1_000
 
     init(_ connection: PostgresConnection) async throws {
         func rows(_ sql: String) async throws -> ResultSet? { try await connection.run([.simple(sql)]).first }
-        let place = try await rows(
+        let surroundings = try await rows(
             """
             SELECT current_schema()::text, current_database()::text, current_user::text,
                 coalesce(pg_get_userbyid(n.nspowner)::text, ''), pg_get_userbyid(d.datdba)::text,
@@ -46,7 +46,7 @@ extension PostgresExamination.Ground {
             LEFT JOIN pg_namespace n ON n.nspname = current_schema()
             WHERE d.datname = current_database()
             """)
-        _ = try place?.first { row in
+        _ = try surroundings?.first { row in
             schema = try row.optionalText()
             (database, role) = (try row.text(), try row.text())
             (schemaOwner, databaseOwner) = (try row.text(), try row.text())

@@ -4,20 +4,20 @@ package import TidemarkModel
 package import TidemarkPostgres
 package import TidemarkStore
 
-/// Tells the other nodes on the database that a workspace has grown, and hears it from them.
+/// Notifies the other nodes on the database that a workspace has grown, and receives their notifications.
 ///
-/// Hints only make things faster: they may be folded, late or lost. They are sent after the commit and over a connection
-/// of their own, since a notification inside a transaction would take a lock on the whole database.
+/// Hints only make things faster: they may be merged, late or lost. They are sent after the commit and over a
+/// connection of their own, since a notification inside a transaction would take a lock on the whole database.
 package final class PostgresHints: Sendable {
     private struct Pending {
-        /// `nil` when there were too many.
+        /// `nil` when there were too many workspaces.
         var heads: [WorkspaceID: SequenceNumber]? = [:]
         var words = RelayQueue()
     }
 
-    /// Workspaces told in one notification, roughly as many as fit; beyond, the others are told to poll.
+    /// The workspaces of one notification, roughly as many as fit; beyond that, the others are asked to poll.
     private static let workspacesMax = 1_000
-    /// At most one notification in this time.
+    /// The shortest time between two notifications.
     private static let pause: Duration = .milliseconds(5)
 
     private let node: UInt64
@@ -36,13 +36,13 @@ package final class PostgresHints: Sendable {
     private let telling: AsyncStream<Void>.Continuation
 
     /// - Parameters:
-    ///   - configuration: `connections` of it is not used: one sends and one listens.
-    ///   - node: this process among those on the database; its own hints do not come back.
-    ///   - channel: the same for all nodes of an installation and for no others: what is notified reaches every connection to
-    ///     the database that listens to it, whatever its schema.
-    ///   - clock: spaces notifications out.
-    ///   - hear: called with each word that another node told by `tell`, like `deliver`. Words travel on a channel of their
-    ///     own, named after the first one with `_relay`.
+    ///   - configuration: its `connections` is not used: one connection sends and one listens.
+    ///   - node: this process among those on the database; its own hints are not delivered to it.
+    ///   - channel: the same for all nodes of an installation and for no others: a notification reaches every
+    ///     connection to the database that listens to the channel, whatever its schema.
+    ///   - clock: for the pauses between notifications.
+    ///   - hear: called with each message that another node sent by `tell`, like `deliver`. Messages have their own
+    ///     channel, named after the first one with `_relay`.
     ///   - deliver: called with each hint, one after the other; must not block.
     /// - Throws: `StoreError` of kind `unavailable` if the process has no file descriptor left.
     package init(
@@ -70,7 +70,7 @@ package final class PostgresHints: Sendable {
         (tells, telling) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Tells the others soon; never waits. Any thread.
+    /// Notifies the others soon; never waits. Any thread.
     package func announce(_ workspace: WorkspaceID, _ seq: SequenceNumber) {
         pending.withLock { pending in
             guard var heads = pending.heads else { return }
@@ -81,7 +81,8 @@ package final class PostgresHints: Sendable {
         waking.yield()
     }
 
-    /// Tells the others a word soon, a quarter of a second at most; never waits, and drops it when too many wait. Any thread.
+    /// Sends the others a message, a quarter of a second later at most. Never waits, and drops the message when too
+    /// many wait. Any thread.
     package func tell(_ word: String) {
         let isKept = pending.withLock { $0.words.append(word) }
         if isKept { telling.yield() }
@@ -122,10 +123,10 @@ package final class PostgresHints: Sendable {
             do {
                 _ = try await pool.withConnection { try await $0.run([notify]) }
             } catch {
-                // The others read on without it, a second later.
+                // The others find the commit without it, a second later.
                 logger.debug("a hint was not sent", metadata: ["error": "\(error)"])
             }
-            // It only ends early when the task is cancelled, which ends the loop as well.
+            // Ends early only when the task is cancelled, which ends the loop as well.
             try? await clock.sleep(for: Self.pause)
         }
     }
@@ -140,7 +141,7 @@ package final class PostgresHints: Sendable {
                 for word in words { hear(word) }
             case .notification(let notification):
                 guard let payload = HintPayload(notification.payload) else {
-                    logger.debug("a notification is no hint")
+                    logger.debug("a notification is not a hint")
                     continue
                 }
                 guard payload.node != node else { continue }
@@ -153,7 +154,7 @@ package final class PostgresHints: Sendable {
         }
     }
 
-    /// One notification of words at most four times a second, whatever is said: the channel is everyone's.
+    /// Sends messages, in at most four notifications a second, however many there are: all nodes share the channel.
     private func sendWords() async {
         for await _ in tells {
             while let payload = pending.withLock({ $0.words.take(node: node) }) {
@@ -164,9 +165,9 @@ package final class PostgresHints: Sendable {
                 do {
                     _ = try await pool.withConnection { try await $0.run([notify]) }
                 } catch {
-                    logger.debug("words were not sent", metadata: ["error": "\(error)"])
+                    logger.debug("messages were not sent", metadata: ["error": "\(error)"])
                 }
-                // It only ends early when the task is cancelled, which ends the outer loop; what is left is dropped.
+                // Ends early only when the task is cancelled, which ends the outer loop; the rest is dropped.
                 try? await clock.sleep(for: RelayQueue.pause)
                 if Task.isCancelled { return }
             }

@@ -10,13 +10,13 @@ extension PostgresMigrator {
         var isDue: Bool
     }
 
-    /// Fills in the rows of a table from the stored position on, some hundred at a time, each workspace under its lock: who
-    /// writes in it waits for that long, and nothing waits the other way round.
+    /// Fills the rows of a table from the stored position on, some hundred at a time, each workspace under its lock.
+    /// Writers in it wait for that long; this never makes them wait while it waits itself.
     ///
-    /// A kill costs what was filled in since the position was stored last, which is then filled in again. Two nodes at once
-    /// do the same rows twice.
+    /// After a kill, the rows since the last stored position are filled again. Two nodes at once fill the same rows
+    /// twice.
     ///
-    /// - Parameter isAnew: from the beginning, although it may have been done.
+    /// - Parameter isAnew: starts from the beginning, even if it was done before.
     func fill(_ step: PlannedStep, _ backfill: Generation.Backfill, isAnew: Bool = false) async throws {
         let total = try await rows(step)
         let progress = isAnew ? nil : try await state().steps[step.id]
@@ -26,7 +26,7 @@ extension PostgresMigrator {
         let size = max(options.backfillRows, 1)
         while true {
             let start = ContinuousClock.now
-            // A later version may have moved on.
+            // A later version may have raised the fence.
             _ = try await state()
             var parameters = Parameters()
             parameters.add(text: position)
@@ -86,7 +86,7 @@ extension PostgresMigrator {
             FOR NO KEY UPDATE
             """)
 
-    /// Over the workers of a Citus, which locks rows of one place at a time.
+    /// Whether the tables are spread over the workers of a Citus, which locks rows of one worker at a time.
     private var isSpread: Bool {
         get async throws {
             let ask = Statement.simple("SELECT current_setting('citus.version', true) IS NOT NULL")
@@ -94,7 +94,7 @@ extension PostgresMigrator {
         }
     }
 
-    /// First together whose workspaces nobody is writing in, since a commit costs more than a row; then one by one the others.
+    /// Fills the rows of idle workspaces together, since a commit costs more than a row; then the others one by one.
     private func fill(_ rows: [Row], _ step: PlannedStep, _ backfill: Generation.Backfill) async throws {
         var open = Dictionary(grouping: rows, by: \.workspace)
         guard !open.isEmpty else { return }
@@ -106,14 +106,14 @@ extension PostgresMigrator {
         }
         for (workspace, rows) in open.sorted(by: { $0.key < $1.key }) {
             try await givingWay(to: step) {
-                // One that is gone meanwhile has taken its rows along.
+                // A workspace that was deleted meanwhile has no rows left.
                 let lock = Statement(Self.lock, WorkspaceID(workspace))
                 _ = try await fill([workspace: rows], locking: lock, step, backfill)
             }
         }
     }
 
-    /// - Returns: the workspaces that were locked, and filled in.
+    /// - Returns: the workspaces that were locked and filled.
     private func fill(
         _ rows: [String: [Row]], locking lock: Statement, _ step: PlannedStep, _ backfill: Generation.Backfill
     ) async throws -> [String] {
@@ -126,14 +126,14 @@ extension PostgresMigrator {
         return locked
     }
 
-    /// A workspace whose lock is not granted in time is asked for again.
+    /// Repeats `body` while a workspace's lock is not granted in time.
     private func givingWay(to step: PlannedStep, _ body: () async throws -> Void) async throws {
         while true {
             do {
                 return try await body()
             } catch PostgresError.server(sqlState: "55P03", _) {
                 _ = try await connection.run([.simple("ROLLBACK")])
-                report(.waiting(step: step.id, reason: "a workspace is being written in"))
+                report(.waiting(step: step.id, reason: "a workspace is being written"))
             }
         }
     }

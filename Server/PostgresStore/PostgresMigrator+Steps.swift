@@ -3,9 +3,9 @@ import TidemarkPostgres
 import TidemarkStore
 
 extension PostgresMigrator {
-    /// Makes the steps that are missing, in order.
+    /// Makes the missing steps, in order.
     func migrate(_ extent: MigrationPlan.Extent) async throws {
-        // What is filled in at first use would otherwise be cut short by settings of the database.
+        // Timeouts set on the database would otherwise interrupt a long first fill.
         _ = try await connection.run([.simple("SET statement_timeout = 0"), .simple("SET lock_timeout = 0")])
         let plan = MigrationPlan(generations, from: try await state(), extent: extent)
         for step in plan.steps {
@@ -19,11 +19,11 @@ extension PostgresMigrator {
             report(.ended(step: step.id))
             try await raise()
         }
-        // A kill may have come between.
+        // A kill may have happened in between.
         try await raise()
     }
 
-    /// Lets the fence say that all is there which nodes of a generation need.
+    /// Raises the fence's generation to the one whose steps are all done.
     private func raise() async throws {
         let state = try await state()
         let reached = MigrationPlan.reached(generations, from: state)
@@ -42,7 +42,7 @@ extension PostgresMigrator {
             """)
     }
 
-    /// Repeats what gives way to whoever holds a lock, until it comes through.
+    /// Repeats a step that gives way to holders of a lock, until it succeeds.
     private func givingWay(_ step: PlannedStep, _ body: () async throws -> Void) async throws {
         let deadline = ContinuousClock.now + options.migrationTimeout
         var pause = Duration.milliseconds(50)
@@ -56,7 +56,7 @@ extension PostgresMigrator {
                         .unavailable,
                         "step '\(step.id)' needs the lock of a table, and a transaction has held it for longer than"
                             + " \(options.migrationTimeout.milliseconds / 1_000) s: end it (SELECT pid, xact_start FROM"
-                            + " pg_stat_activity ORDER BY xact_start), and start again, which goes on here")
+                            + " pg_stat_activity ORDER BY xact_start), and start again: it continues with this step")
                 }
                 report(.waiting(step: step.id, reason: "a transaction holds a lock that it needs"))
                 try await ContinuousClock().sleep(for: pause)
@@ -75,11 +75,12 @@ extension PostgresMigrator {
         }
     }
 
-    /// One at a time: whose process is killed, PostgreSQL goes on making its index, and keeps this lock until it is through.
+    /// The lock for making an index, one at a time. After a kill of the process PostgreSQL goes on making its index,
+    /// and keeps this lock until it has finished.
     private static let indexLock = "(1414087754, hashtext(current_schema()))"
 
     private func makeIndex(_ step: PlannedStep, _ name: String, _ statement: String) async throws {
-        // Asked for again and again: a transaction that waits for it would be waited for by who makes the index.
+        // Polled: a transaction that waited for the lock would be waited for by the one that makes the index.
         while try await connection.run([.simple("SELECT pg_try_advisory_lock\(Self.indexLock)")]).first?.bool(0, 0)
             != true
         {
@@ -99,21 +100,21 @@ extension PostgresMigrator {
         _ = try await connection.run([.simple("SELECT pg_advisory_unlock\(Self.indexLock)")])
     }
 
-    /// Raises the fence, and takes away what is only used by those whom it keeps out.
+    /// Raises the fence, and deletes what only nodes below it use.
     private func contract(_ step: PlannedStep, _ statements: [String]) async throws {
         let nodes = try await NodeConnections.older(than: step.generation, application: application, on: connection)
         guard nodes.isEmpty else {
             let list = nodes.map { "\($0.count) of generation \($0.generation)" }.joined(separator: ", ")
             throw StoreError(
                 .unavailable,
-                "'\(step.id)' takes away what nodes of earlier generations use, and such nodes are connected"
+                "'\(step.id)' deletes what nodes of earlier generations use, and such nodes are connected"
                     + " (connections: \(list)): stop them first")
         }
         try await givingWay(step) {
             _ = try await connection.run([
                 Self.begin, .simple("SET LOCAL lock_timeout = 2000"), .simple(PostgresStore.lockSchema),
                 .simple("UPDATE sync_fence SET oldest = \(step.generation) WHERE oldest < \(step.generation)"),
-                // The version before generations looks here, and does not start any more.
+                // The version before generations reads this, and no longer starts.
                 .simple(
                     """
                     INSERT INTO sync_migration (version, name) VALUES (\(step.generation), 'contracted')
@@ -122,14 +123,14 @@ extension PostgresMigrator {
             ])
         }
         try await waitForOlderTransactions(step)
-        // Older nodes may have written rows since they were filled in.
+        // Older nodes may have written rows since the backfill.
         for earlier in MigrationPlan.backfills(generations, before: step, from: try await state()) {
             if let backfill = earlier.backfill { try await fill(earlier, backfill, isAnew: true) }
         }
         try await makeTables(step, statements)
     }
 
-    /// Until whatever passed the fence before it was raised is over.
+    /// Waits for the end of all transactions that passed the fence before it was raised.
     private func waitForOlderTransactions(_ step: PlannedStep) async throws {
         let list = """
             SELECT virtualtransaction FROM pg_locks
@@ -137,7 +138,7 @@ extension PostgresMigrator {
             """
         var older = Set(try await connection.run([.simple(list)]).first?.all { try $0.text() } ?? [])
         while !older.isEmpty {
-            report(.waiting(step: step.id, reason: "\(older.count) transactions began before"))
+            report(.waiting(step: step.id, reason: "\(older.count) earlier transactions still run"))
             try await ContinuousClock().sleep(for: .milliseconds(100))
             older.formIntersection(try await connection.run([.simple(list)]).first?.all { try $0.text() } ?? [])
         }

@@ -2,12 +2,12 @@ import TidemarkModel
 import TidemarkPostgres
 import TidemarkStore
 
-/// Carries a plan out on one connection, which nothing else uses.
+/// Carries out a plan on one connection, which nothing else uses.
 struct PostgresMigrator {
     let connection: PostgresConnection
     let generations: [Generation]
     let options: PostgresStore.Options
-    /// What the names of nodes' connections begin with.
+    /// The prefix of the names of nodes' connections.
     let application: String
     let transactions: Transactions
     let isGentle: Bool
@@ -17,23 +17,23 @@ struct PostgresMigrator {
 
     static let begin = Statement.simple("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
 
-    /// What is there of tables.
+    /// The tables that were found.
     private enum Found {
         case nothing
-        /// Steps up to this one of the time before generations.
+        /// The steps up to this one, from before generations.
         case before(Int)
         case generations(GenerationState)
     }
 
-    /// Makes the tables of a new database, or brings those of a version without generations to where generations begin.
+    /// Makes the tables of a new database, or brings those of a version without generations to the first generation.
     func prepare() async throws {
-        // Nearly always there is nothing to do, for which a role that may only read is enough.
+        // Nearly always there is nothing to do, and then a role with read rights is enough.
         if case .generations = try await find() { return }
         _ = try await connection.run([Self.begin, .simple(PostgresStore.lockSchema)])
         switch try await find() {
         case .generations: _ = try await connection.run([.simple("ROLLBACK")])
         case .nothing where own >= PostgresBaseline.generation: try await run(baseline)
-        // An older node of a test.
+        // An older node in a test.
         case .nothing: try await run([PostgresSchema.makeHistory] + adoption(from: 0))
         case .before(let version): try await run(adoption(from: version))
         }
@@ -55,9 +55,9 @@ struct PostgresMigrator {
         Self.adoption(from: version, generations, serving: (max(version, PostgresSchema.landed), PostgresSchema.landed))
     }
 
-    /// Brings the tables of a version without generations to where generations begin.
+    /// Brings the tables of a version without generations to the first generation.
     ///
-    /// - Parameter fence: what it says from then on.
+    /// - Parameter fence: the values of the fence from then on.
     static func adoption(
         from version: Int, _ generations: [Generation], serving fence: (generation: Int, oldest: Int)
     ) -> [String] {
@@ -83,7 +83,7 @@ struct PostgresMigrator {
     private func find() async throws -> Found {
         let found = try await connection.run([
             .simple(
-                // By the table of tables: a session remembers of a name that it did not find for longer than for a lock.
+                // Asked in the catalog: a session remembers a missing name for longer than it waits for a lock.
                 """
                 SELECT current_setting('server_encoding'),
                     NOT EXISTS (SELECT FROM pg_class WHERE relname = 'sync_migration' AND pg_table_is_visible(oid)),
@@ -98,7 +98,7 @@ struct PostgresMigrator {
         guard try !found.bool(0, 1) else { return .nothing }
         let sql = "SELECT coalesce(max(version), 0)::bigint FROM sync_migration"
         let version = try await connection.run([.simple(sql)]).first?.int64(0, 0) ?? 0
-        // Two later ones were noted there between releases.
+        // Two later steps were noted there between releases.
         guard version <= PostgresSchema.landed + 2 else {
             throw StoreError(
                 .unavailable,
@@ -108,13 +108,13 @@ struct PostgresMigrator {
         return .before(Int(version))
     }
 
-    /// - Throws: `unavailable` when nodes of this version are not served any more.
+    /// - Throws: `unavailable` when the database no longer serves nodes of this version.
     func state() async throws -> GenerationState {
         let found = try await connection.run([
             .simple("SELECT generation, oldest FROM sync_fence"),
             .simple("SELECT step, position, rows, ended IS NOT NULL FROM sync_step"),
         ])
-        // As a restore leaves it on its way.
+        // The state of an unfinished restore.
         guard found.count == 2, found[0].rowCount == 1 else { throw PostgresRestoring.unfinished }
         var state = GenerationState(
             generation: Int(try found[0].int32(0, 0)), oldest: Int(try found[0].int32(0, 1)))
@@ -129,8 +129,8 @@ struct PostgresMigrator {
             if state.oldest == PostgresRestoring.generation { throw PostgresRestoring.unfinished }
             throw StoreError(
                 .unavailable,
-                "a later version of Tidemark has moved this database (it serves generation \(state.oldest) and later, this"
-                    + " version is of \(own)): run that version, or restore a backup",
+                "a later version of Tidemark has migrated this database (it serves generation \(state.oldest) and"
+                    + " later, this version is of \(own)): run that version, or restore a backup",
                 fault: .outdated)
         }
         return state
@@ -161,7 +161,7 @@ struct PostgresMigrator {
         return lines
     }
 
-    /// About how many rows a step goes over, as PostgreSQL's statistics have it.
+    /// The approximate count of a step's rows, from PostgreSQL's statistics.
     func rows(_ step: PlannedStep) async throws -> Int64? {
         guard let table = step.backfill?.table else { return nil }
         let sql = "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = to_regclass('\(table)')"

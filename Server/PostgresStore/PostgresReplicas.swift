@@ -3,7 +3,7 @@ package import TidemarkModel
 package import TidemarkPostgres
 package import TidemarkStore
 
-/// What PostgreSQL says of its standbys.
+/// PostgreSQL's report on its standbys.
 package enum PostgresReplicas {
     static let heads = PreparedStatement(
         name: "sync_heads",
@@ -21,12 +21,12 @@ package enum PostgresReplicas {
 
     static let report = report(standbys: "pg_stat_replication", slots: "pg_replication_slots")
 
-    /// Positions are bytes since the beginning of the log. Its name is the cluster's with the timeline, which changes with each
-    /// promotion. A subscriber of a publication is no standby, and neither is a base backup under way.
+    /// Positions are bytes since the beginning of the log. The log's name is the cluster's with the timeline, which
+    /// changes with each promotion. A subscriber of a publication is no standby, and neither is a running base backup.
     ///
     /// - Parameters:
-    ///   - standbys: has the columns of `pg_stat_replication`.
-    ///   - slots: has those of `pg_replication_slots`.
+    ///   - standbys: a table with the columns of `pg_stat_replication`.
+    ///   - slots: a table with those of `pg_replication_slots`.
     static func report(standbys: String, slots: String) -> PreparedStatement {
         PreparedStatement(
             name: "sync_standbys",
@@ -50,21 +50,22 @@ package enum PostgresReplicas {
                 """)
     }
 
-    /// Without this right positions are NULL.
+    /// The right without which positions are NULL.
     private static let mayRead = "pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')"
 
     static let missingRight = """
-        the role may not read what standbys have (pg_stat_replication): GRANT pg_monitor TO it, or choose another rule
+        the role may not read the standbys' positions (pg_stat_replication): GRANT pg_monitor TO it, or choose another \
+        rule
         """
 
     static let spread = """
-        this database is spread over the workers of a Citus, and what their standbys have is not seen from here: choose an age or \
+        this database is spread over the workers of a Citus, whose standbys cannot be seen from here: choose an age or \
         backup
         """
 
-    /// Finds out at a start whether the role may read what standbys have, and whether they have all there is.
+    /// Checks at a start whether the role may read the standbys' positions, and whether these cover all data.
     ///
-    /// - Throws: `StoreError` that says what to grant or to choose.
+    /// - Throws: `StoreError` with what to grant or to choose.
     package static func check(_ configuration: PostgresConfiguration, logger: Logger) async throws {
         try await PostgresStore.withConnection(configuration, called: "standbys", logger: logger) { connection in
             let answer = try await connection.run([
@@ -84,8 +85,8 @@ extension PostgresStore: ReplicaLog {
         try await replicas(confirming: count, heads: workspaces, by: PostgresReplicas.report)
     }
 
-    /// One round trip. The heads are of a snapshot that is older than the position: what it shows was committed, and so in the
-    /// log, before the position was read.
+    /// One round trip. The heads are of a snapshot that is older than the position: what it shows was committed, and so
+    /// in the log, before the position was read.
     func replicas(
         confirming count: Int, heads workspaces: [WorkspaceID], by report: PreparedStatement
     ) async throws(StoreError) -> ReplicaReport {
@@ -100,7 +101,7 @@ extension PostgresStore: ReplicaLog {
                 mayRead: try row.bool()
             )
         }
-        guard let found else { throw StoreError(.invariant, "there is no answer about standbys") }
+        guard let found else { throw StoreError(.invariant, "PostgreSQL gave no answer about its standbys") }
         guard found.mayRead else { throw StoreError(.unavailable, PostgresReplicas.missingRight) }
         return ReplicaReport(
             log: found.log, written: found.written, confirmed: found.confirmed,

@@ -3,35 +3,35 @@ import TidemarkModel
 package import TidemarkPostgres
 package import TidemarkStore
 
-/// A database into which a backup is being restored: its fence lets no node in but the one that restores, until all is done.
+/// A database into which a backup is being restored: its fence admits only the restoring node until all is done.
 ///
-/// What a kill leaves is therefore served by nobody, and is known for what it is.
+/// After a kill no node serves it, and the next restore recognises it.
 package enum PostgresRestoring {
-    /// No node is of it.
+    /// A generation that no node has.
     static let generation = Int(Int32.max)
 
     static let unfinished = StoreError(
         .unavailable,
-        "a restore into this database is under way, or was cut short: run 'tidemark restore' again, which goes on",
+        "a restore into this database is running, or was interrupted: run 'tidemark restore' again to continue it",
         fault: .outdated)
 
     static let noSchema = StoreError(
         .unavailable, "the schema that search_path names does not exist: create it first")
 
-    /// What a database holds before a restore.
+    /// The state of a database before a restore.
     package enum Target: Hashable, Sendable {
-        /// No tables of ours.
+        /// There are no tables of Tidemark.
         case empty
-        /// All rows of a backup are there, and the rest is missing.
+        /// All rows of a backup are restored, and the rest is missing.
         case unfinished
-        /// The process of PostgreSQL's in which a restore that was cut short still writes.
+        /// An interrupted restore is still writing, in this process of PostgreSQL.
         case restoring(process: Int64)
-        /// A database in use, or that was; with the connections of nodes.
+        /// The database is or was in use; with the count of nodes' connections.
         case inUse(nodes: Int64)
     }
 
-    /// - Returns: also the schema that tables would be made in, the server's version, and the name for the connection that
-    ///   writes rows.
+    /// - Returns: also the schema in which tables would be made, the server's version, and the name for the connection
+    ///   that writes rows.
     package static func look(
         _ configuration: PostgresConfiguration, logger: Logger
     ) async throws -> (target: Target, schema: String, serverVersion: Int, application: String) {
@@ -75,7 +75,7 @@ package enum PostgresRestoring {
             if let writer { return answer(.restoring(process: writer)) }
             guard tables > 0 else { return answer(.empty) }
             guard hasFence else {
-                // Of a version without generations: what it notes of its steps comes last.
+                // A version without generations: its steps are noted last.
                 let steps = "SELECT to_regclass('sync_migration') IS NOT NULL"
                 let isNoted = try await run(steps)?.first { try $0.bool() } == true
                 let count = isNoted ? try await run("SELECT count(*) FROM sync_migration")?.int64(0, 0) : nil
@@ -88,10 +88,10 @@ package enum PostgresRestoring {
         }
     }
 
-    /// Ends a restore whose rows are all there: tables are brought to this version's, `body` runs with a store that alone may
-    /// write, and then the fence lets nodes in. Called again after a kill, it goes on.
+    /// Ends a restore whose rows are all written. The tables are migrated to this version's, `body` runs with the only
+    /// store that may write, and then the fence admits nodes. A repeated call after a kill continues.
     ///
-    /// - Parameter state: what the manifest says of the database that the backup was made of.
+    /// - Parameter state: the manifest's description of the database that was backed up.
     package static func finish(
         _ configuration: PostgresConfiguration, from state: StoredState, logger: Logger,
         _ body: (PostgresStore) async throws -> Void
@@ -127,7 +127,7 @@ package enum PostgresRestoring {
         }
     }
 
-    /// Notes the steps of a backup of a version without generations, and lets no node in.
+    /// Notes the steps of a backup of a version without generations, and admits no node.
     private static func adopt(_ version: Int, _ connection: PostgresConnection) async throws {
         let hasFence = try await connection.run([.simple("SELECT to_regclass('sync_fence') IS NOT NULL")]).first
         guard try hasFence?.bool(0, 0) == false else { return }
@@ -142,7 +142,7 @@ package enum PostgresRestoring {
 }
 
 extension PostgresStore {
-    /// The generation whose nodes have all that they need, after the steps that are recorded.
+    /// The generation whose nodes have all that they need, according to the recorded steps.
     fileprivate func generationReached(from state: StoredState) async throws -> Int {
         try await Self.withConnection(configuration, called: "restore", logger: logger) { connection in
             let steps = try await connection.run([.simple("SELECT step FROM sync_step WHERE ended IS NOT NULL")]).first

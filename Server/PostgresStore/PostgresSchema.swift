@@ -2,14 +2,16 @@ package import TidemarkStore
 
 /// The tables, made to be read by a person with `psql`: keys are texts, ids are UUIDs, bodies are JSON.
 ///
-/// - Every key holds the workspace, so that a distributed PostgreSQL can place rows by it. Those of records begin with what
-///   differs most: a search in an index compares a dozen keys or two, and each column that is the same costs as much.
+/// - Every key holds the workspace, so that a distributed PostgreSQL can distribute rows by it. Keys of records begin
+///   with the column that differs most: a search in an index compares a dozen keys or two, and each equal column costs
+///   as much.
 /// - Texts compare by bytes (`COLLATE "C"`): the same order on every host, and twice as fast as a language's order.
 /// - The column is `user_id` because `SELECT user` without quotes means the database role.
 /// - `sync_record.body` is `json`, which keeps the exact bytes (`jsonb` would not) and can be queried with `->>`:
 ///   measured 3 % slower to write than `bytea`.
-/// - `sync_record.place` stands for scope and workspace in the indexes, see `PLACES.md`.
-/// - `sync_record.octets` is the size of the body: windows and pages are cut by it without reading what they leave.
+/// - `sync_record.place` replaces scope and workspace in the indexes, see `PLACES.md`.
+/// - `sync_record.octets` is the size of the body: windows and pages are cut by it without reading the bodies they
+///   leave out.
 /// - `sync_batch.body` lives for minutes: compressing it would cost more than it saves.
 package enum PostgresSchema {
     struct Step {
@@ -17,12 +19,12 @@ package enum PostgresSchema {
         let statements: [String]
     }
 
-    /// The generation of the version before there were any: `steps` lead up to it.
+    /// The generation of the last version without generations: `steps` lead up to it.
     static let landed = 6
     /// The steps that made these tables.
     static let (ledgerSince, blobsSince) = (2, 3)
 
-    /// Those since then, in order; a released one is never edited.
+    /// The generations since then, in order; a released one is never edited.
     package static let generations = [
         Generation(7, "guards and a probe of hashes", steps: [.init("guards and probe", .tables(GuardSQL.tables))]),
         Generation(
@@ -77,7 +79,7 @@ package enum PostgresSchema {
 
     static let devices = "ALTER TABLE sync_client ADD COLUMN written bigint, ADD COLUMN position bigint"
 
-    /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.
+    /// Gives clients without a last-seen time the current time: compaction forgets clients that were not seen for long.
     private static let seen = Generation.Backfill(
         table: "sync_client", start: #"["00000000-0000-0000-0000-000000000000",""]"#,
         page: """
@@ -93,7 +95,7 @@ package enum PostgresSchema {
             WHERE workspace = $1 AND client = ANY ($2::uuid[]) AND seen = 0
             """)
 
-    /// The steps to the landed generation, in order; a released step is never edited. New databases do not take them, see
+    /// The steps to the landed generation, in order; a released step is never edited. New databases skip them, see
     /// ``PostgresBaseline``.
     static let steps = [
         Step(name: "order, records, clients, members", statements: first),
@@ -153,8 +155,8 @@ package enum PostgresSchema {
             """,
             "CREATE UNIQUE INDEX sync_record_feed ON sync_record (workspace, scope, seq)",
             "CREATE INDEX sync_record_page ON sync_record (workspace, scope, collection, born) WHERE NOT deleted",
-            // Each batch changes rows in place (HOT): the pages keep room for it. `kept` holds the outcomes that the
-            // client has not acknowledged.
+            // Each batch updates rows within their page (HOT): the pages keep room for it. `kept` holds the outcomes
+            // that the client has not acknowledged.
             """
             CREATE TABLE sync_client (
                 workspace text COLLATE "C" NOT NULL,
@@ -187,7 +189,7 @@ package enum PostgresSchema {
             """,
         ] + keys.flatMap(keyed)
 
-    /// octets are those of both values. Entries are found by time over all workspaces, to be dropped.
+    /// octets counts the bytes of both values. Entries are found by time over all workspaces, to be deleted.
     private static let second =
         [
             """
@@ -212,11 +214,11 @@ package enum PostgresSchema {
             "CREATE INDEX sync_ledger_time ON sync_ledger (time)",
         ] + keyed("sync_ledger", "workspace, collection, id, seq, field")
 
-    /// Statistics for the tables where a search has a choice, made of two rows that are gone again: what is known of
-    /// `workspace` (the hint of `keyed`) outlives them. A table that was vacuumed and never analyzed is otherwise taken
-    /// to hold two hundred workspaces, so that up to some 300 rows are one row each, and any index on the workspace, or a
-    /// join from the other side, looks as good as the key. A plan made in that moment, which autovacuum makes each time,
-    /// stays until the counts change.
+    /// Makes statistics for the tables whose searches can choose an index, from two rows that are deleted again: the
+    /// hint of `keyed` on `workspace` outlives them. Otherwise a table that was vacuumed and never analyzed is taken to
+    /// hold two hundred workspaces. Up to some 300 rows are then one row each, and any index on the workspace, or a
+    /// join from the other side, looks as good as the key. Autovacuum causes that state each time, and a plan that is
+    /// made then stays until the counts change.
     private static let fourth =
         [
             """
@@ -248,9 +250,9 @@ package enum PostgresSchema {
         ["ANALYZE \(table)", "DELETE FROM \(table) WHERE workspace = ''"]
     }
 
-    /// The keys of pages differ as well: looking for equal ones, to keep them once, is in vain each time a page is full.
-    /// Measured with 256 writers that each wait for one answer: 5 % less of PostgreSQL's time a write by the order of the
-    /// columns, 5 % by not looking.
+    /// The keys within a page differ as well: a search for equal ones, to store them once, is in vain each time a page
+    /// is full. Measured with 256 writers that each wait for one answer: 5 % less of PostgreSQL's time a write by the
+    /// order of the columns, 5 % by not searching.
     private static let fifth = [
         "DROP INDEX sync_record_feed",
         "DROP INDEX sync_record_page",
@@ -264,11 +266,11 @@ package enum PostgresSchema {
         "ALTER TABLE sync_record ADD PRIMARY KEY (id, collection, workspace)",
     ]
 
-    /// Why scopes have places says `PLACES.md`. `sync_client` is written at each push: its keys, too, begin with what differs,
-    /// which is 4 % of PostgreSQL's time.
+    /// `PLACES.md` explains the places of scopes. `sync_client` is written at each push: its keys, too, begin with the
+    /// column that differs most, which saves 4 % of PostgreSQL's time.
     ///
-    /// The primary key is made last, see `keyed`. Making an index counts the rows, and an empty table would be taken for
-    /// empty for long: so there are two rows again, see `fourth`.
+    /// The primary key is made last, see `keyed`. Making an index counts the rows, and an empty table would be treated
+    /// as empty for long: so there are two rows again, see `fourth`.
     private static let sixth =
         [
             "DROP INDEX sync_record_feed",
@@ -305,9 +307,9 @@ package enum PostgresSchema {
         ("sync_listener", "workspace, node"),
     ]
 
-    /// Two hints for the planner, which may not take another index than the primary key for a search by its columns.
-    /// Where it believes that a workspace has one row, all indexes look alike, so it shall believe in a hundred; where
-    /// the whole table has one row, it takes the index that was made last.
+    /// Two hints for the planner, which must not use another index than the primary key for a search by its columns. If
+    /// it believes that a workspace has one row, all indexes look alike, so it is told to expect a hundred. If the
+    /// whole table has one row, it uses the index that was made last.
     static func keyed(_ table: String, _ columns: String) -> [String] {
         [
             "ALTER TABLE \(table) ADD PRIMARY KEY (\(columns))",

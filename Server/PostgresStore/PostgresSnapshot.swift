@@ -3,28 +3,28 @@ import TidemarkModel
 package import TidemarkPostgres
 package import TidemarkStore
 
-/// A database at one moment, read beside the nodes that go on writing: one transaction of PostgreSQL, whose snapshot other
-/// programs can take part in.
+/// A database at one moment, read beside the nodes that go on writing: one transaction of PostgreSQL, whose snapshot
+/// other programs can share.
 ///
-/// While it lasts, autovacuum keeps the versions of rows that it may still need. Nobody waits for it.
+/// While it lasts, autovacuum keeps the versions of rows that it may still need. No other transaction waits for it.
 package struct PostgresSnapshot {
-    /// Rows that are fetched at once: what of them is in memory at a time.
+    /// The rows of one fetch, which are in memory together.
     static let rowsPerFetch = 500
-    /// Parts of blobs, each a quarter of a megabyte.
+    /// The parts of blobs in one fetch, each a quarter of a megabyte.
     static let partsPerFetch = 32
 
     private let connection: PostgresConnection
-    /// What `pg_dump --snapshot` takes.
+    /// The snapshot's id for `pg_dump --snapshot`.
     package let id: String
-    /// The schema of PostgreSQL that our tables are in.
+    /// The schema of PostgreSQL that holds the tables.
     package let schema: String
-    /// As `server_version_num`: 150004 for 15.4.
+    /// The server's version as `server_version_num`: 150004 for 15.4.
     package let serverVersion: Int
 
     /// Runs `body` with the database as it is now.
     ///
-    /// - Parameter isExported: other programs take part; a standby refuses that.
-    /// - Throws: `StoreError`; what `body` throws.
+    /// - Parameter isExported: true if other programs share it; a standby refuses that.
+    /// - Throws: `StoreError`; any error of `body`.
     package static func with<Value>(
         _ configuration: PostgresConfiguration, isExported: Bool, logger: Logger,
         _ body: (PostgresSnapshot) async throws -> Value
@@ -34,7 +34,7 @@ package struct PostgresSnapshot {
                 let found = try await connection.run([
                     .simple("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
                     .simple("SET LOCAL statement_timeout = 0"), .simple("SET LOCAL lock_timeout = 10000"),
-                    // Meanwhile an archive is written, which takes as long as it takes.
+                    // An archive is written meanwhile, which may take any time.
                     .simple("SET LOCAL idle_in_transaction_session_timeout = 0"),
                     .simple(
                         """
@@ -54,9 +54,9 @@ package struct PostgresSnapshot {
         }
     }
 
-    /// What the database says of itself.
+    /// Returns the version marks of the database.
     ///
-    /// - Throws: `StoreError` for one that has no tables of ours, or those of a later version.
+    /// - Throws: `StoreError` for a database without tables of Tidemark, or with those of a later version.
     package func state() async throws -> StoredState {
         let (generation, oldest) = try await generation()
         let own = PostgresSchema.generations.last?.number ?? PostgresSchema.landed
@@ -126,14 +126,14 @@ package struct PostgresSnapshot {
         return result
     }
 
-    /// All rows, table by table, and what is wrong between tables.
+    /// Reads all rows, table by table, and reports faults between tables.
     package func rows(_ each: (StoredRow) throws -> Void) async throws {
         // Earlier generations lack some columns and tables.
         let horizon = try await isThere("sync_workspace", column: "horizon") ? "horizon" : "0::bigint"
         try await read("SELECT workspace, \(horizon) FROM sync_workspace", each) {
             .workspace(WorkspaceID(try $0.text()), horizon: try $0.integer())
         }
-        // In their order, in which time and epoch never go back; rows that were changed are elsewhere in the table.
+        // In the order in which time and epoch never decrease; changed rows are elsewhere in the table.
         try await read(
             "SELECT workspace, low, \(RowReader.headColumns) FROM sync_batch ORDER BY workspace, seq", each
         ) {
@@ -189,15 +189,15 @@ package struct PostgresSnapshot {
         }
     }
 
-    /// Whether searches by scope find the records.
+    /// Checks that searches by scope find the records.
     private func places(_ each: (StoredRow) throws -> Void) async throws {
         guard try await isThere("sync_record", column: "place") else { return }
         let probe = "SELECT count(*) FROM sync_probe WHERE hash = \(GuardSQL.hash)"
         let found = try await isThere("sync_probe") ? try await run(probe).int64(0, 0) : 1
         guard found == 1 else {
             let text =
-                "PostgreSQL hashes otherwise than when the places of scopes were computed, and no search finds records:"
-                + " start a server, which computes them anew"
+                "PostgreSQL hashes differently than when the places of scopes were computed, and no search finds"
+                + " records: start a server, which computes them again"
             return try each(.finding(Finding(.scope, text)))
         }
         try await read(
@@ -209,7 +209,7 @@ package struct PostgresSnapshot {
             """, each
         ) {
             let (workspace, seq) = (WorkspaceID(try $0.text()), try $0.integer())
-            let text = "the record at \(seq) has the place of another scope: no device is told of it"
+            let text = "the record at \(seq) has the place of another scope: no device receives it"
             return .finding(Finding(.scope, workspace, text))
         }
     }
@@ -225,7 +225,7 @@ package struct PostgresSnapshot {
                 var reader = RowReader(page, index)
                 let found: StoredRow
                 do { found = try row(&reader) } catch let error as StoreError {
-                    found = .finding(Finding(.row, "a row of '\(sql)' does not read: \(error.reason)"))
+                    found = .finding(Finding(.row, "a row of '\(sql)' cannot be read: \(error.reason)"))
                 }
                 try each(found)
             }
@@ -237,13 +237,15 @@ package struct PostgresSnapshot {
 
 extension RowReader {
     mutating func blobDigest() throws -> BlobDigest {
-        guard let digest = BlobDigest(checking: try text()) else { throw StoreError(.invariant, "a digest is none") }
+        guard let digest = BlobDigest(checking: try text()) else {
+            throw StoreError(.invariant, "a digest is malformed")
+        }
         return digest
     }
 }
 
 extension PostgresStore {
-    /// Runs `body` with a connection that lives as long, and waits as long as it takes.
+    /// Runs `body` with a connection of its own, without a time limit.
     static func withConnection<Value>(
         _ configuration: PostgresConfiguration, called name: String, logger: Logger,
         _ body: (PostgresConnection) async throws -> Value

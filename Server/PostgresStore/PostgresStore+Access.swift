@@ -13,7 +13,7 @@ extension PostgresStore {
         }
     }
 
-    /// Runs statements on one snapshot in one round trip; the answer has one result for each.
+    /// Runs statements on one snapshot in one round trip; returns one result for each.
     func read(_ statements: [Statement]) async throws(StoreError) -> Results {
         let begin = transactions.beginRead
         let results = try await on(reading) { try await $0.run(begin + statements + [Transactions.commit]) }
@@ -36,13 +36,13 @@ extension PostgresStore {
     }
 }
 
-/// The results of one round trip, by the place of their statement.
+/// The results of one round trip, by the index of their statement.
 struct Results {
     private let results: [ResultSet]
 
     init(_ results: ArraySlice<ResultSet>) { self.results = Array(results) }
 
-    subscript(place: Int) -> Rows { Rows(result: results.indices.contains(place) ? results[place] : nil) }
+    subscript(index: Int) -> Rows { Rows(result: results.indices.contains(index) ? results[index] : nil) }
 
     /// The rows of one result, read with the store's errors.
     struct Rows {

@@ -26,7 +26,7 @@ extension PostgresStore: AccountStore {
         return try await read([some])[0].all { try $0.account() }
     }
 
-    /// Under the workspace's lock, so that none is left behind an erasure.
+    /// Runs under the workspace's lock, so that no account outlives an erasure.
     package func add(_ account: Account, in workspace: WorkspaceID) async throws(StoreError) -> AccountAddition {
         let add = Statement(AccountSQL.add, workspace) {
             $0.add(text: account.login)
@@ -73,7 +73,7 @@ extension PostgresStore: AccountStore {
         return try await read([look])[0].first { try $0.signIn() }
     }
 
-    /// The account's row is locked by a statement of its own: what was changed meanwhile is seen by the next one.
+    /// A statement of its own locks the account's row, so that the next one sees earlier changes.
     package func beginSignIn(
         _ signIn: SignIn, version: Int64, in workspace: WorkspaceID
     ) async throws(StoreError) -> Bool {
@@ -145,7 +145,7 @@ extension PostgresStore: AccountStore {
 }
 
 extension Parameters {
-    /// What of an account may change, in the order of `AccountSQL`.
+    /// Adds the changeable columns of an account, in the order of `AccountSQL`.
     fileprivate mutating func add(changing account: Account) {
         add(text: account.hash)
         add(account.created)

@@ -2,7 +2,7 @@ package import TidemarkModel
 import TidemarkPostgres
 package import TidemarkStore
 
-/// On the connections for reads, each step a transaction.
+/// Runs on the connections for reads; each step is a transaction.
 extension PostgresStore: BlobCompacting {
     package func dueBlobs(of workspace: WorkspaceID, _ due: DueStages) async throws(StoreError) -> [DueBlob] {
         let find = Statement(BlobCompactionSQL.due, workspace) {
@@ -13,7 +13,7 @@ extension PostgresStore: BlobCompacting {
         }
         let rows = try await read([find])[0].all { row in
             guard let digest = BlobDigest(checking: try row.text()) else {
-                throw StoreError(.invariant, "a stored digest is none")
+                throw StoreError(.invariant, "a stored digest is malformed")
             }
             let stage = BlobStage(stored: try row.integer())
             let blob = DueBlob(digest: digest, bytes: try row.integer(), stage: stage, scopes: [])
@@ -22,7 +22,7 @@ extension PostgresStore: BlobCompacting {
         return DueBlob.gathered(rows)
     }
 
-    /// One transaction, as ``take(_:of:)``.
+    /// One transaction, like ``take(_:of:)``.
     package func move(
         _ blobs: [DueBlob], to stage: BlobStage, of workspace: WorkspaceID
     ) async throws(StoreError) -> Int {
@@ -38,7 +38,7 @@ extension PostgresStore: BlobCompacting {
         return results[1].affectedRows
     }
 
-    /// One transaction: whoever puts one of them has done it, or begins after this.
+    /// One transaction: puts of these blobs have ended before, or begin after it.
     package func take(_ blobs: [DueBlob], of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
         let blobs = blobs.sorted { $0.digest < $1.digest }
         guard !blobs.isEmpty else { return BlobUsage() }
@@ -59,7 +59,7 @@ extension PostgresStore: BlobCompacting {
         return try await changing([keep])[0].affectedRows
     }
 
-    /// Asks the server for its list of connections.
+    /// Reads the server's list of connections.
     package func isSharedWithOlder() async throws(StoreError) -> Bool {
         try await on(reading) { connection in
             try await !NodeConnections.older(
@@ -68,7 +68,7 @@ extension PostgresStore: BlobCompacting {
         }
     }
 
-    /// Autovacuum does it.
+    /// Does nothing: autovacuum does it.
     package func giveBackBlobs(pages: Int) async throws(StoreError) -> Int { 0 }
 
     package func blobNames(
@@ -107,7 +107,7 @@ extension PostgresStore: BlobCompacting {
 }
 
 extension Parameters {
-    /// Digests, and how each was found.
+    /// Adds the blobs' digests and their stages.
     fileprivate mutating func add(_ blobs: [DueBlob]) {
         add(blobs.map(\.digest.text))
         add(blobs.map(\.stage.stored))

@@ -2,15 +2,15 @@ package import TidemarkModel
 import TidemarkPostgres
 package import TidemarkStore
 
-/// Blobs on the connections for reads: the order's own are never held by megabytes.
+/// Runs on the connections for reads: megabytes never occupy the order's own connections.
 extension PostgresStore: BlobStore {
-    /// See `BlobStore.put`: one transaction, a round trip for each part, so that memory is needed for one.
+    /// See `BlobStore.put`: one transaction, with a round trip for each part, so that only one is in memory.
     package func put(
         _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID, now: Milliseconds
     ) async throws(StoreError) -> BlobReceipt {
         let begin = transactions.beginWrite + [FenceSQL.check(generation)]
         return try await on(reading) { connection in
-            // What returns early leaves the transaction to be rolled back by the end of the lease.
+            // After an early return, the end of the lease rolls the transaction back.
             let found = Results(
                 try await connection.run(
                     begin + [
@@ -23,7 +23,7 @@ extension PostgresStore: BlobStore {
                     ]
                 ).dropFirst(begin.count))
             guard try found[0].first({ try $0.integer() }) == nil else {
-                // That it is needed from now on must not be rolled back.
+                // The blob's renewal must not be rolled back.
                 _ = try await connection.run([Transactions.commit])
                 return .wasThere
             }
@@ -48,7 +48,7 @@ extension PostgresStore: BlobStore {
         }
     }
 
-    /// Writes the parts and counts the bytes; false when others have used up the quota meanwhile.
+    /// Writes the parts and counts the bytes; false if others have used up the quota meanwhile.
     private func bring(
         _ blob: Blob, to workspace: WorkspaceID, _ connection: PostgresConnection
     ) async throws -> Bool {

@@ -2,7 +2,7 @@ package import TidemarkModel
 import TidemarkPostgres
 package import TidemarkStore
 
-/// On the connections for reads: steps of the order wait for none of it but the raising of the horizon, which is one row.
+/// Runs on the connections for reads: steps of the order wait only for the raising of the horizon, which is one row.
 extension PostgresStore: Compacting {
     package func clockWitness() async throws(StoreError) -> ClockWitness {
         let found = try await read([Statement(CompactionSQL.newestTurn)])[0].first {
@@ -96,9 +96,9 @@ extension PostgresStore: Compacting {
         return step
     }
 
-    /// Forgets the records of dead scopes, and then each scope's own.
+    /// Forgets the records of dead scopes, and then each scope's own tombstone.
     ///
-    /// - Returns: how many more it might have; 0 when there may be some left.
+    /// - Returns: the room that is left for further rows; 0 if there may be more of them.
     private func endScopes(
         in workspace: WorkspaceID, _ order: CompactionOrder, _ openers: [String], _ step: inout CompactionStep
     ) async throws(StoreError) -> Int {
@@ -140,9 +140,9 @@ extension PostgresStore: Compacting {
     }
 
     /// In the order of client ids.
-    package func allClients(after place: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting] {
-        let list = Statement(CompactionSQL.clients, place?.workspace ?? WorkspaceID("")) {
-            $0.add(place?.client ?? UniqueID(high: 0, low: 0))
+    package func allClients(after cursor: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting] {
+        let list = Statement(CompactionSQL.clients, cursor?.workspace ?? WorkspaceID("")) {
+            $0.add(cursor?.client ?? UniqueID(high: 0, low: 0))
             $0.add(Int64(max(0, limit)))
         }
         return try await read([list])[0].all {
@@ -153,10 +153,10 @@ extension PostgresStore: Compacting {
         }
     }
 
-    /// Autovacuum gives back what is free at the end of a table, and lets the rest be used again.
+    /// Does nothing: autovacuum gives back free space at the end of a table, and reuses the rest.
     package func giveBack(pages: Int) async throws(StoreError) -> Int { 0 }
 
-    /// Runs statements in one transaction, in one round trip; how many rows each changed.
+    /// Runs statements in one transaction, in one round trip; returns the count of changed rows of each.
     private func changed(_ statements: [Statement]) async throws(StoreError) -> [Int] {
         let begin = transactions.beginWrite
         let results = try await on(reading) { try await $0.run(begin + statements + [Transactions.commit]) }
@@ -165,7 +165,7 @@ extension PostgresStore: Compacting {
 }
 
 extension Parameters {
-    /// The scope of a record, and the record.
+    /// Adds the scope of a record, and the record.
     fileprivate mutating func add(_ grave: RecordKey) {
         add(text: ScopeID(record: grave.id).text)
         add(text: grave.collection)

@@ -2,7 +2,7 @@ package import TidemarkModel
 import TidemarkPostgres
 package import TidemarkStore
 
-/// On the connections for reads, each step a transaction: steps of the order wait for the mark alone.
+/// Runs on the connections for reads; each step is a transaction. Steps of the order wait only for the mark.
 extension PostgresStore: Erasing {
     package func erasureCounts(
         of scope: ScopeID, in workspace: WorkspaceID
@@ -31,9 +31,9 @@ extension PostgresStore: Erasing {
 
     private static let countedAtOnce: Int64 = 5_000
 
-    /// The lock waits for whoever writes in the workspace, and every later batch sees the mark.
+    /// The lock waits for writers in the workspace, and every later batch sees the mark.
     ///
-    /// - Throws: also kind `data` while nodes of earlier generations are connected: they do not look at marks.
+    /// - Throws: also kind `data` while nodes of earlier generations are connected: they do not check marks.
     package func beginErasure(
         of scope: ScopeID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> SequenceNumber? {
@@ -62,16 +62,16 @@ extension PostgresStore: Erasing {
         let list = older.map { "\($0.count) of generation \($0.generation)" }.joined(separator: ", ")
         return StoreError(
             .data,
-            "servers of an earlier version are connected to the database (connections: \(list)), which would let what is"
-                + " erased be written again: update them first")
+            "servers of an earlier version are connected to the database (connections: \(list)), and could write erased"
+                + " data again: update them first")
     }
 
     package func members(
-        of scope: ScopeID, in workspace: WorkspaceID, after place: Seat?, limit: Int
+        of scope: ScopeID, in workspace: WorkspaceID, after cursor: Seat?, limit: Int
     ) async throws(StoreError) -> MemberPage {
         let some = Statement(ErasureSQL.members, workspace) {
-            $0.add(text: place?.user.text ?? "")
-            $0.add(text: place?.scope.text ?? "")
+            $0.add(text: cursor?.user.text ?? "")
+            $0.add(text: cursor?.scope.text ?? "")
             $0.add(Int64(max(1, limit)))
         }
         let seats = try await read([some])[0].all { Seat(user: UserID(try $0.text()), scope: ScopeID(try $0.text())) }
@@ -133,8 +133,8 @@ extension PostgresStore: Erasing {
         if found != nil { throw .erasedWorkspace }
     }
 
-    /// The row that is the workspace's lock goes with the mark, and is not made again: whoever waits for the lock, or comes
-    /// after it, finds none.
+    /// Deletes the row that is the workspace's lock together with the mark. It is never made again: transactions that
+    /// wait for the lock, or ask for it later, find none.
     package func beginErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> Bool {
         let begin = transactions.beginWrite + [FenceSQL.check(generation)]
         let results = try await on(reading) { connection in
@@ -150,17 +150,17 @@ extension PostgresStore: Erasing {
         return try Results(results.dropFirst(begin.count))[3].first { try $0.integer() } != nil
     }
 
-    /// The tables whose keys begin with the workspace first, then those that have to be walked through for it: records, and
-    /// clients.
+    /// Deletes first the rows of tables whose keys begin with the workspace, then records and clients, whose tables
+    /// have to be searched for them.
     package func erase(
-        _ workspace: WorkspaceID, from place: ErasurePlace?, limit: Int
+        _ workspace: WorkspaceID, from cursor: ErasurePlace?, limit: Int
     ) async throws(StoreError) -> WorkspaceErasureStep {
         let begin = transactions.beginWrite + [FenceSQL.check(generation)]
         func changed(_ statements: [Statement]) async throws(StoreError) -> ArraySlice<ResultSet> {
             try await on(reading) { try await $0.run(begin + statements + [Transactions.commit]) }.dropFirst(
                 begin.count)
         }
-        guard let place else {
+        guard let cursor else {
             let limit = Int64(max(1, limit))
             let gone = try await changed(ErasureSQL.dropRows.map { Statement($0, workspace) { $0.add(limit) } })
                 .dropLast().map(\.affectedRows)
@@ -171,30 +171,30 @@ extension PostgresStore: Erasing {
                 rows: gone.reduce(0, +), next: gone.contains { $0 >= limit } ? nil : first, isDone: false)
         }
         let walk =
-            place.isPastRecords
+            cursor.isPastRecords
             ? Statement(ErasureSQL.dropAllClients, workspace) {
-                $0.add(place.key.id)
-                $0.add(text: place.workspace.text)
+                $0.add(cursor.key.id)
+                $0.add(text: cursor.workspace.text)
                 $0.add(ErasureSQL.walkedAtOnce)
             }
             : Statement(ErasureSQL.dropAllRecords, workspace) {
-                $0.add(place.key.id)
-                $0.add(text: place.key.collection)
-                $0.add(text: place.workspace.text)
+                $0.add(cursor.key.id)
+                $0.add(text: cursor.key.collection)
+                $0.add(text: cursor.workspace.text)
                 $0.add(ErasureSQL.walkedAtOnce)
             }
         var step = WorkspaceErasureStep(rows: 0, isDone: false)
         step.next = try Results(try await changed([walk]))[0].first { row in
             step.rows = Int(try row.integer())
             let id = try row.id()
-            let collection = place.isPastRecords ? "" : try row.text()
+            let collection = cursor.isPastRecords ? "" : try row.text()
             return ErasurePlace(
-                isPastRecords: place.isPastRecords, key: RecordKey(collection: collection, id: id),
+                isPastRecords: cursor.isPastRecords, key: RecordKey(collection: collection, id: id),
                 workspace: WorkspaceID(try row.text()))
         }
         guard step.next == nil else { return step }
-        // Nothing came after the place.
-        if place.isPastRecords { step.isDone = true }
+        // Nothing is stored after the cursor.
+        if cursor.isPastRecords { step.isDone = true }
         step.next = ErasurePlace(
             isPastRecords: true, key: RecordKey(collection: "", id: UniqueID(high: 0, low: 0)),
             workspace: WorkspaceID(""))
@@ -206,10 +206,10 @@ extension PostgresStore: Erasing {
         _ = try await on(reading) { try await $0.run([end]) }
     }
 
-    /// PostgreSQL's files are its own: what stays in them for how long says ERASURE.md.
+    /// Does nothing: PostgreSQL manages its files. ERASURE.md says what stays in them for how long.
     package func scrub() async throws(StoreError) {}
 
-    /// The same as ``scrub()``.
+    /// Does nothing, like ``scrub()``.
     package func emptyLog() async throws(StoreError) {}
 }
 
@@ -220,7 +220,7 @@ extension PostgresStore: BlobErasing {
         } ?? BlobUsage()
     }
 
-    /// Two transactions: one finds some, the other takes them away.
+    /// Two transactions: one finds some blobs, the other deletes them.
     package func eraseBlobs(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
         let find = Statement(BlobSQL.some, workspace) {
             $0.add(text: scope.text)
@@ -240,7 +240,7 @@ extension PostgresStore: BlobErasing {
         return step
     }
 
-    /// Takes blobs out of a scope, and away where no other has them.
+    /// Removes blobs from a scope, and deletes those that no other scope has.
     func take(_ digests: [String], outOf scope: ScopeID, of workspace: WorkspaceID) async throws(StoreError) {
         let (some, begin) = (digests.sorted(), transactions.beginWrite + [FenceSQL.check(generation)])
         _ = try await on(reading) { connection in

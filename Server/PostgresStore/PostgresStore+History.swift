@@ -21,9 +21,9 @@ extension PostgresStore {
             try results[1].all { try $0.ledgerEntry() }, at: head, limit: limit, limits: options.limits)
     }
 
-    /// Drops entries that are over their time, in small steps.
+    /// Deletes expired entries, in small steps.
     ///
-    /// - Returns: how many went; `trimBatchesMax` means that there may be more.
+    /// - Returns: the count of deleted entries; at `trimBatchesMax` there may be more.
     func trimLedger(now: Milliseconds) async throws(StoreError) -> Int {
         let (oldest, overflows) = now.subtractingReportingOverflow(options.limits.ledgerLifetime)
         guard !overflows else { return 0 }
@@ -39,22 +39,22 @@ extension PostgresStore {
 
     private static let ledgerStep = 500
 
-    /// Finding goes over all workspaces, each change names its own.
+    /// Finds entries over all workspaces; each deletion names its own workspace.
     private func dropLedger(olderThan time: Milliseconds, limit: Int) async throws(StoreError) -> Int {
         try await on(reading) { connection in
             var parameters = Parameters()
             parameters.add(time)
             parameters.add(Int64(limit))
             let found = try await connection.run([Statement(LedgerSQL.old, parameters)]).first
-            let places = try found?.all { (WorkspaceID(try $0.text()), try $0.integer()) } ?? []
-            // By time, so that the last one of a workspace is its newest.
-            let newest = Dictionary(places, uniquingKeysWith: { $1 })
+            let expired = try found?.all { (WorkspaceID(try $0.text()), try $0.integer()) } ?? []
+            // In the order of time, so that the last one of a workspace is its newest.
+            let newest = Dictionary(expired, uniquingKeysWith: { $1 })
             let drops = newest.sorted { $0.key < $1.key }.map { workspace, time in
                 Statement(LedgerSQL.drop, workspace) { $0.add(time) }
             }
             guard !drops.isEmpty else { return 0 }
             _ = try await connection.run(drops)
-            return places.count
+            return expired.count
         }
     }
 }

@@ -5,7 +5,7 @@ package import TidemarkStore
 extension PostgresStore {
     /// See `Store.raiseEpoch`: two round trips under the workspace's lock.
     ///
-    /// Where the answer to COMMIT is lost this throws, and the call is made again: what has begun is then found.
+    /// Throws if the answer to COMMIT is lost. A repeated call then finds the epoch that has begun.
     package func raiseEpoch(
         _ raise: EpochRaise, in workspace: WorkspaceID
     ) async throws(StoreError) -> EpochOutcome {
@@ -17,7 +17,7 @@ extension PostgresStore {
                 Statement(ReadingSQL.batchHolding, workspace) { $0.add(raise.lookup ?? 0) },
                 Statement(CompactionSQL.horizon, workspace),
             ]
-        // Whatever is open when the connection goes back is rolled back there.
+        // An open transaction is rolled back when the connection is returned.
         return try await on(reading) { connection in
             let all = try await connection.run(questions)
             guard all[begin.count + 1].rowCount == 1 else { throw StoreError.erasedWorkspace }

@@ -2,17 +2,17 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
-    /// Makes the tables, or brings those of an earlier version of Tidemark or PostgreSQL up to date; needs no `run()`. See
+    /// Makes the tables, or migrates those of an earlier version of Tidemark or PostgreSQL; needs no `run()`. See
     /// `Store/Generations/GENERATIONS.md`.
     ///
-    /// Several nodes may call it at once, while others serve: each step is made once. Cut short, it goes on where it was.
-    /// Where nothing is missing, a role that may not make tables is enough.
+    /// Several nodes may call it at once, while others serve: each step is made once. An interrupted run is continued
+    /// by the next. If nothing is missing, a role without the right to make tables is enough.
     ///
     /// - Parameters:
-    ///   - extent: what is to be done; `needed` makes a node of this version able to serve.
-    ///   - isGentle: leaves the database as much time for others as it takes for itself.
-    ///   - report: told what is being done.
-    /// - Throws: `StoreError` of kind `unavailable` with what to do about it.
+    ///   - extent: the steps to make; `needed` enables a node of this version to serve.
+    ///   - isGentle: leaves the database as much time for other work as it takes for itself.
+    ///   - report: receives the progress.
+    /// - Throws: `StoreError` of kind `unavailable` with the remedy.
     package func migrate(
         _ extent: MigrationPlan.Extent = .needed, isGentle: Bool = true,
         report: @escaping @Sendable (MigrationEvent) -> Void = { _ in }
@@ -24,7 +24,8 @@ extension PostgresStore {
         }
     }
 
-    /// What `migrate` would do, without doing any of it; one line where the database is new or older than generations.
+    /// Returns the steps that `migrate` would make, without making them; one line if the database is new or older than
+    /// generations.
     package func migrationPlan(_ extent: MigrationPlan.Extent) async throws(StoreError) -> [PlanLine] {
         var lines: [PlanLine] = []
         try await withMigrator(isGentle: false, report: { _ in }) { migrator in lines = try await migrator.plan(extent)
@@ -50,15 +51,15 @@ extension PostgresStore {
         } catch PostgresError.timeout {
             throw StoreError(
                 .unavailable,
-                "bringing the tables up to date takes longer than \(options.migrationTimeout.milliseconds / 1_000) s;"
-                    + " PostgreSQL may still be at it, and nothing is half done: start again, which waits for that, and"
-                    + " give it more time (MIGRATION_MINUTES among the limits of 'tidemark serve')")
+                "the migration of the tables takes longer than \(options.migrationTimeout.milliseconds / 1_000) s;"
+                    + " PostgreSQL may still be working on it, and no step is half done: start again, which waits for"
+                    + " it, and give it more time (MIGRATION_MINUTES among the limits of 'tidemark serve')")
         } catch {
             throw StoreError(postgres: error)
         }
     }
 
-    /// Runs `body` with a connection that lives as long, and with the patience of a migration; needs no `run()`.
+    /// Runs `body` with a pool of its own and a migration's timeout; needs no `run()`.
     func withOwnPool<Value>(_ body: (PostgresPool) async throws -> Value) async throws -> Value {
         var patient = configuration
         patient.connections = 1
@@ -72,6 +73,6 @@ extension PostgresStore {
         }
     }
 
-    /// One lock for each schema of the database; the first number is ours alone.
+    /// One lock for each schema of the database; the first number is Tidemark's.
     static let lockSchema = "SELECT pg_advisory_xact_lock(1414087753, hashtext(current_schema()))"
 }

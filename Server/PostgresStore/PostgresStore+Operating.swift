@@ -44,9 +44,9 @@ extension PostgresStore: ActLog {
 }
 
 extension PostgresStore: Inspecting {
-    package func workspaces(after place: WorkspaceID?, limit: Int) async throws(StoreError) -> [WorkspaceFigures] {
+    package func workspaces(after cursor: WorkspaceID?, limit: Int) async throws(StoreError) -> [WorkspaceFigures] {
         var parameters = Parameters()
-        parameters.add(text: place?.text ?? "")
+        parameters.add(text: cursor?.text ?? "")
         parameters.add(Int64(max(0, limit)))
         let names = try await read([Statement(OperatingSQL.workspaces, parameters)])[0].all {
             WorkspaceID(try $0.text())
@@ -55,15 +55,15 @@ extension PostgresStore: Inspecting {
         // One by one: a distributed PostgreSQL asks one worker for each.
         let results = try await read(names.map { Statement(OperatingSQL.figures, $0) })
         var figures: [WorkspaceFigures] = []
-        for (place, name) in names.enumerated() {
-            let found = try results[place].first { row in
+        for (index, name) in names.enumerated() {
+            let found = try results[index].first { row in
                 let (horizon, head, members) = (try row.integer(), try row.head(), Int(try row.integer()))
                 let (low, time) = (try row.optionalInteger(), try row.optionalInteger())
                 return WorkspaceFigures(
                     workspace: name, head: head, horizon: horizon, members: members,
                     recent: low.flatMap { low in time.map { (low, $0) } })
             }
-            // It may be gone meanwhile.
+            // It may have been deleted meanwhile.
             if let found { figures.append(found) }
         }
         return figures

@@ -2,11 +2,12 @@ import Logging
 import TidemarkPostgres
 import TidemarkStore
 
-/// Places of scopes are hashes of PostgreSQL's own, which another major version may compute otherwise: then no search would
-/// find what is stored, in silence. A known text is kept with its hash to tell.
+/// Places of scopes are PostgreSQL's own hashes, which another major version may compute differently: then no search
+/// would find the stored records, without any error. A known text is stored with its hash to detect that.
 extension PostgresStore {
-    /// Computes the places of all records anew if PostgreSQL hashes otherwise than when they were made: some thousand rows
-    /// in a transaction, so that no lock is kept for long. Cut short, it begins again with the next start.
+    /// Computes the places of all records again if PostgreSQL hashes differently than when they were made. It does some
+    /// thousand rows in a transaction, so that no lock is held for long. After an interruption the next start begins
+    /// again.
     func mendPlaces(_ connection: PostgresConnection) async throws {
         var (id, collection, workspace) = ((UInt64(0), UInt64(0)), "", "")
         var mended: Int64 = 0
@@ -18,7 +19,7 @@ extension PostgresStore {
             // Another node may have been faster.
             guard try found.last?.int64(0, 0) == 0 else { return _ = try await connection.run([.simple("ROLLBACK")]) }
             if mended == 0 {
-                logger.notice("PostgreSQL hashes otherwise than before: the places of all records are computed anew")
+                logger.notice("PostgreSQL hashes differently than before: the places of all records are computed again")
             }
             var parameters = Parameters()
             parameters.add(uuid: id.0, lo: id.1)
@@ -29,7 +30,7 @@ extension PostgresStore {
             guard let page, page.rowCount > 0 else {
                 let note = "UPDATE sync_probe SET hash = \(GuardSQL.hash)"
                 _ = try await connection.run([.simple(note), Transactions.commit])
-                return logger.notice("The places of all records are right again", metadata: ["records": "\(mended)"])
+                return logger.notice("The places of all records are correct again", metadata: ["records": "\(mended)"])
             }
             _ = try await connection.run([Transactions.commit])
             (id, collection, workspace) = (try page.uuid(0, 0), try page.text(0, 1), try page.text(0, 2))
@@ -37,7 +38,7 @@ extension PostgresStore {
         }
     }
 
-    /// The next records by their key; gives the last of them, and how many they were.
+    /// Corrects the next records in the order of their key; returns the last of them, and their count.
     private static let mendSome = PreparedStatement(
         name: "sync_mend_places",
         sql: """

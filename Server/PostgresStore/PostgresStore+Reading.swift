@@ -17,7 +17,7 @@ extension PostgresStore {
         let results = try await read(statements)
         var snapshot = SessionSnapshot(head: try results[0].first { try $0.head() } ?? .start)
         if try results[3].first({ try $0.integer() }) == nil {
-            // Nothing was ever here, or nothing is here any more.
+            // The workspace was never made, or is erased.
             try await refuseErased(workspace)
         }
         snapshot.grants = try results[1].all { try $0.grant() }
@@ -37,7 +37,7 @@ extension PostgresStore {
             .first { try $0.head() }
     }
 
-    /// See `Store.changedScopes`: one search of the index a scope, and one row where something changed.
+    /// See `Store.changedScopes`: one search of the index for each scope, and one row for each changed scope.
     package func changedScopes(
         among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
     ) async throws(StoreError) -> [ScopeID] {
@@ -52,7 +52,7 @@ extension PostgresStore {
         return scopes.filter(changed.contains)
     }
 
-    /// See `Store.page`: one round trip; bodies beyond the bytes are not read.
+    /// See `Store.page`: one round trip; bodies beyond the bound on bytes are not read.
     package func page(
         scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page {
@@ -73,7 +73,7 @@ extension PostgresStore {
             isLast: count >= rows.count)
     }
 
-    /// See `Store.page(scope:collection:ids:limit:in:)`: one round trip; bodies beyond the bytes are not read.
+    /// See `Store.page(scope:collection:ids:limit:in:)`: one round trip; bodies beyond the bound on bytes are not read.
     package func page(
         scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page {
@@ -114,7 +114,7 @@ extension PostgresStore {
 }
 
 extension Results.Rows {
-    /// The rows of ``ReadingSQL/window`` or ``ReadingSQL/page``, and how many of them are to be shown.
+    /// Returns the rows of ``ReadingSQL/window`` or ``ReadingSQL/page``, and the count of those to show.
     func records(atMost rowsMax: Int) throws(StoreError) -> (rows: [StoredRecord], count: Int) {
         let rows = try all { (record: try $0.record(), isBeyond: try $0.bool()) }
         return (rows.map(\.record), min(rows.firstIndex { $0.isBeyond } ?? rows.count, rowsMax))

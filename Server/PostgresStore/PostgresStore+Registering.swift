@@ -3,12 +3,12 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
-    /// See `Store.register`: known clients are answered without the workspace's lock.
+    /// See `Store.register`: needs no lock of the workspace for known clients.
     package func register(
         _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> Registration {
         let lookUp = Statement(ReadingSQL.client, workspace) { $0.add(client) }
-        // Known clients, which is nearly all of them, need no lock.
+        // Known clients, which are nearly all of them, need no lock.
         if let known = try await read([lookUp])[0].first({ try $0.storedClient() }) {
             return Self.registration(known.row, user)
         }
@@ -41,7 +41,7 @@ extension PostgresStore {
         }
     }
 
-    /// See `Store.saw`: under the workspace's lock, so that it never waits for a step that waits for it.
+    /// See `Store.saw`: under the workspace's lock, so that it never deadlocks with a step.
     package func saw(
         _ clients: [SeenClient], in workspace: WorkspaceID
     ) async throws(StoreError) -> Set<ClientID> {
@@ -73,7 +73,7 @@ extension PostgresStore {
         )[0].first { try $0.head() } ?? .start
     }
 
-    /// See `Store.probe`: one commit, and one insert that takes room in a table and is undone.
+    /// See `Store.probe`: one commit, and one insert that needs space in a table and is undone.
     package func probe() async throws(StoreError) {
         let room = Self.probeBytes
         let statements =

@@ -3,7 +3,7 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore: RevocationStore {
-    /// See `RevocationStore.revoke`: one transaction; those of all workspaces come one after the other.
+    /// See `RevocationStore.revoke`: one transaction; those of all workspaces run one after the other.
     package func revoke(
         _ subject: Revocation.Subject, before notBefore: Milliseconds, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> Revocation {
@@ -28,7 +28,7 @@ extension PostgresStore: RevocationStore {
         }
     }
 
-    /// See `RevocationStore.revocations`: a stretch of an index.
+    /// See `RevocationStore.revocations`: a range of an index.
     package func revocations(after number: Int64, limit: Int) async throws(StoreError) -> RevocationPage {
         var parameters = Parameters()
         parameters.add(number)
@@ -48,12 +48,12 @@ extension PostgresStore: RevocationStore {
 
     /// See `RevocationStore.devices`.
     package func devices(
-        of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
+        of user: UserID?, in workspace: WorkspaceID, after cursor: ClientID?, limit: Int
     ) async throws(StoreError) -> [Device] {
         let statement = Statement(
             user == nil ? RevocationSQL.devices : RevocationSQL.devicesOfUser, workspace
         ) {
-            $0.add(place ?? UniqueID(high: 0, low: 0))
+            $0.add(cursor ?? UniqueID(high: 0, low: 0))
             $0.add(Int64(limit))
             if let user { $0.add(text: user.text) }
         }
@@ -66,7 +66,7 @@ extension RowReader {
         let workspace = WorkspaceID(try text())
         let (kind, name, owner) = (try text(), try text(), try text())
         guard let subject = Revocation.Subject(kind: kind, name: name, owner: owner) else {
-            throw StoreError(.invariant, "a revocation of the kind \"\(kind)\" does not read")
+            throw StoreError(.invariant, "a revocation has the unknown kind \"\(kind)\"")
         }
         return Revocation(subject, in: workspace, notBefore: try integer(), number: try integer())
     }

@@ -42,7 +42,7 @@ extension PostgresStore: SchemaStore {
         return results.dropLast().last?.rowCount == 1
     }
 
-    /// The insert stands last but one.
+    /// The statements of an insert, which is the last but one.
     private func insert(_ revision: SchemaRevision) -> [Statement] {
         var parameters = Parameters()
         parameters.add(revision.number)
@@ -64,12 +64,12 @@ extension PostgresStore: SchemaStore {
         }
     }
 
-    /// See `SchemaStore.count`: a stretch of the primary key.
+    /// See `SchemaStore.count`: a range of the primary key.
     package func count(
-        _ fields: [RecordCount.Field], from place: RecordCount.Place?
+        _ fields: [RecordCount.Field], from cursor: RecordCount.Place?
     ) async throws(StoreError) -> RecordCount {
         var parameters = Parameters()
-        if case .key(let key, let workspace)? = place {
+        if case .key(let key, let workspace)? = cursor {
             parameters.add(key.id)
             parameters.add(text: key.collection)
             parameters.add(text: workspace.text)
@@ -109,7 +109,7 @@ extension RowReader {
         let applied = try integer()
         let document = Array(try text().utf8)
         guard let requirement = AppRequirement(try text()) else {
-            throw StoreError(.invariant, "the apps that schema revision \(number) asks for do not read")
+            throw StoreError(.invariant, "the required apps of schema revision \(number) are invalid")
         }
         return SchemaRevision(
             number: number, document: document, requirement: requirement, applied: applied, note: try text())

@@ -29,18 +29,18 @@ extension PostgresStore {
         let begin = transactions.beginWrite
         let answer = try questions.answer(try await connection.run(begin + questions.statements)[begin.count...])
         guard !answer.isLocked else { return answer }
-        // A workspace without a row cannot be locked: once in its life, make it and ask again. Another node that makes it
-        // at the same time is waited for.
+        // A workspace without a row cannot be locked: once in its life it is made, and the lock is requested again. If
+        // another node makes it at the same time, this waits for it.
         let make = Statement(SequencingSQL.makeWorkspace, workspace)
         let again = try questions.answer(try await connection.run([make] + questions.statements)[1...])
         guard again.isLocked else { throw StoreError.erasedWorkspace }
         return again
     }
 
-    /// See `Store.commit`: one round trip. A batch ahead goes out right behind the one before, on the same connection; if
-    /// that is not possible, on one of its own, where it waits for the workspace's lock.
+    /// See `Store.commit`: one round trip. A batch ahead is sent right behind the one before, on the same connection.
+    /// If that is not possible, it uses one of its own, where it waits for the workspace's lock.
     ///
-    /// Cancelling the task while COMMIT is under way leaves the outcome unknown: kind `unavailable`.
+    /// If the task is cancelled during COMMIT, the outcome is unknown: kind `unavailable`.
     package func commit(
         _ planned: PlannedBatch, in workspace: WorkspaceID
     ) async throws(StoreError) -> Commitment {
@@ -74,12 +74,12 @@ extension PostgresStore {
         }
     }
 
-    /// COMMIT was sent and not answered as expected: whether the batch was written must be looked up.
+    /// COMMIT was sent and not answered as expected: the store has to look whether the batch was written.
     private struct OutcomeUnknown: Error {
         let cause: any Error
     }
 
-    /// Writes under a lock that is held.
+    /// Writes under a lock that the turn holds.
     private func outcome(
         of write: [Statement], on connection: PostgresConnection
     ) async -> Result<Void, any Error> {
@@ -95,8 +95,8 @@ extension PostgresStore {
 
     /// Locks and writes a batch that was planned from memory.
     ///
-    /// - Returns: false when nothing was written and the plan must see what is stored. What is refused here is not looked
-    ///   into: the memory may be wrong, a record may be there already. The lease's end then rolls back.
+    /// - Returns: false when nothing was written, and the plan has to read the stored state. The reason of a refusal is
+    ///   not examined: the memory may be wrong, or a record may exist already. The lease's end then rolls back.
     private func commit(
         _ write: [Statement], of workspace: WorkspaceID, on connection: PostgresConnection
     ) async throws -> Bool {
@@ -104,7 +104,7 @@ extension PostgresStore {
         let lock = SequencingSQL.lock(workspace, generation: generation)
         do {
             let results = try await connection.run(begin + [lock] + write + [Transactions.commit])
-            // In a database that is older than the workspace every statement finds nothing to do, and nothing fails.
+            // In a database that is older than the workspace every statement finds nothing to do, and none fails.
             return results[begin.count].rowCount == 1
         } catch let error as PostgresError
             where error.isGuard || error.isData || error.isErased || error.isBehindFailure
@@ -117,12 +117,12 @@ extension PostgresStore {
         }
     }
 
-    /// One that waits for the lock keeps its connection from other workspaces: only what is idle.
+    /// A batch that waits for the lock keeps its connection from other workspaces: it may only use an idle one.
     private func hasRoomAhead(_ workspace: WorkspaceID) -> Bool {
         stepping[workspace]?.canBeJoined == true || sequencing.snapshot.idle > 0
     }
 
-    /// Behind the batch before, or on a connection of its own that others may follow on.
+    /// Runs `body` behind the batch before, or on a connection of its own that others may follow on.
     private func onConnection<Value>(
         _ workspace: WorkspaceID, isAhead: Bool, _ body: (PostgresConnection) async throws -> Value
     ) async throws -> Value {
@@ -136,10 +136,10 @@ extension PostgresStore {
         }
     }
 
-    /// Whether the batch was committed, once its transaction has ended either way: the lock is waited for.
+    /// Whether the batch was committed, once its transaction has ended either way: this waits for the lock.
     ///
-    /// - Throws: kind `unavailable` when that is not known in time. The clients' numbers then recognise the
-    ///   transactions when they are tried again.
+    /// - Throws: kind `unavailable` when that is not known in time. Repeated transactions are then recognised by the
+    ///   clients' numbers.
     private func isWritten(_ head: Head, in workspace: WorkspaceID) async throws(StoreError) -> Bool {
         let deadline = ContinuousClock.now + options.outcomeTimeout
         let statements =
@@ -147,7 +147,7 @@ extension PostgresStore {
                 SequencingSQL.lock(workspace, generation: generation),
                 Statement(SequencingSQL.batchNonce, workspace) { $0.add(head.seq) }, Transactions.commit,
             ]
-        // Each connection that was open may have been lost with the server: one try for each, and a few on new ones.
+        // Each open connection may have been lost with the server: one attempt for each, and a few on new ones.
         var attempts = options.sequencingConnections + Self.lookupsMax
         while true {
             do {
@@ -158,7 +158,7 @@ extension PostgresStore {
                 attempts -= 1
                 guard attempts > 0, ContinuousClock.now < deadline, !(error is CancellationError) else {
                     throw StoreError(
-                        .unavailable, "whether a batch was committed is not known: \(error)",
+                        .unavailable, "it is unknown whether a batch was committed: \(error)",
                         fault: StoreError(postgres: error).fault)
                 }
             }

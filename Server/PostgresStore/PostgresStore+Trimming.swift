@@ -3,16 +3,16 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
-    /// Takes the bodies from batches that all nodes have long read, in small steps, drops ledger entries over their time,
+    /// Deletes the bodies of batches that all nodes have read long ago, in small steps, deletes expired ledger entries,
     /// and forgets lapsed listeners. The batches themselves stay: cursors are checked against them.
     ///
-    /// To be called every minute by any number of nodes. It takes no workspace's lock.
-    /// - Returns: the batches that lost their body; `trimBatchesMax` means that there may be more.
+    /// Called every minute by any number of nodes. It takes no workspace's lock.
+    /// - Returns: the count of batches that lost their body; at `trimBatchesMax` there may be more.
     @discardableResult
     package func trim(now: Milliseconds) async throws(StoreError) -> Int {
         let lapsed = now.subtractingReportingOverflow(options.limits.followLifetime)
         let time = try await clockWitness().bounding(now)
-        // What operators read is not deleted because of one clock. What nodes read is not needed for longer than minutes.
+        // The operators' log is not deleted because of one clock. Nodes need bodies for minutes only.
         let isLog = options.limits.logLifetime > options.bodyLifetime
         let old = (isLog ? time : now).subtractingReportingOverflow(
             max(options.bodyLifetime, options.limits.logLifetime))
@@ -33,25 +33,25 @@ extension PostgresStore {
         return trimmed
     }
 
-    /// Finding goes over all workspaces, each change names its own.
+    /// Finds bodies over all workspaces; each update names its own workspace.
     private func trim(olderThan time: Milliseconds, limit: Int) async throws(StoreError) -> Int {
         try await on(reading) { connection in
             var parameters = Parameters(time)
             parameters.add(Int64(limit))
             let found = try await connection.run([Statement(Self.oldBodies, parameters)]).first
-            let places = try found?.all { (WorkspaceID(try $0.text()), try $0.integer()) } ?? []
-            guard !places.isEmpty else { return 0 }
-            let drops = Dictionary(grouping: places, by: \.0).sorted { $0.key < $1.key }.map { workspace, places in
-                Statement(Self.dropBodies, workspace) { $0.add(places.map(\.1)) }
+            let batches = try found?.all { (WorkspaceID(try $0.text()), try $0.integer()) } ?? []
+            guard !batches.isEmpty else { return 0 }
+            let drops = Dictionary(grouping: batches, by: \.0).sorted { $0.key < $1.key }.map { workspace, some in
+                Statement(Self.dropBodies, workspace) { $0.add(some.map(\.1)) }
             }
             _ = try await connection.run(drops)
-            return places.count
+            return batches.count
         }
     }
 
     private static let trimStep = 500
 
-    /// By the partial index: it holds only batches that have a body.
+    /// The old bodies, by the partial index of batches that have one.
     private static let oldBodies = PreparedStatement(
         name: "sync_old_bodies",
         sql: """

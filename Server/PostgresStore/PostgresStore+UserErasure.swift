@@ -3,7 +3,7 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
-    /// One write transaction, and see `Erasing`.
+    /// One write transaction; see `Erasing`.
     package func beginErasure(
         of user: UserID, as alias: UserID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> UserID? {
@@ -12,7 +12,7 @@ extension PostgresStore {
             try await self.refuseOlder(on: connection)
             return try await connection.run(
                 begin + [
-                    // Registrations wait for it, or see the mark.
+                    // Registrations wait for this lock, or see the mark.
                     Statement(ErasureSQL.lock, workspace),
                     Statement(ErasureSQL.beginUser, workspace) {
                         $0.add(text: user.text)
@@ -24,19 +24,19 @@ extension PostgresStore {
         return try Results(results.dropFirst(begin.count))[2].first { UserID(try $0.text()) }
     }
 
-    /// In the order of the key, over all workspaces, some thousand rows a step: no index knows authors.
+    /// Reads in the order of the key, over all workspaces, some thousand rows a step: no index finds authors.
     package func records(
-        by user: UserID, in workspace: WorkspaceID, after place: ErasurePlace?, limit: Int
+        by user: UserID, in workspace: WorkspaceID, after cursor: ErasurePlace?, limit: Int
     ) async throws(StoreError) -> AuthoredPage {
         let none = UniqueID(high: 0, low: 0)
         let from =
-            place
+            cursor
             ?? ErasurePlace(
                 isPastRecords: false, key: RecordKey(collection: "", id: none), workspace: WorkspaceID(""))
-        func add(_ place: ErasurePlace, to parameters: inout Parameters) {
-            parameters.add(place.key.id)
-            parameters.add(text: place.key.collection)
-            parameters.add(text: place.workspace.text)
+        func add(_ cursor: ErasurePlace, to parameters: inout Parameters) {
+            parameters.add(cursor.key.id)
+            parameters.add(text: cursor.key.collection)
+            parameters.add(text: cursor.workspace.text)
         }
         var walk = Parameters()
         add(from, to: &walk)
@@ -47,7 +47,7 @@ extension PostgresStore {
                 isPastRecords: false, key: RecordKey(collection: collection, id: id),
                 workspace: WorkspaceID(try row.text()))
         }
-        // Behind everything there can be.
+        // Behind every possible key.
         let last = ErasurePlace(
             isPastRecords: false, key: RecordKey(collection: "\u{10FFFF}", id: UniqueID(high: .max, low: .max)),
             workspace: WorkspaceID(""))
@@ -66,7 +66,7 @@ extension PostgresStore {
             records: records, next: ErasurePlace(isPastRecords: false, key: key, workspace: workspace))
     }
 
-    /// One write transaction, and see `Erasing`.
+    /// One write transaction; see `Erasing`.
     package func eraseTraces(
         of user: UserID, as alias: UserID, in workspace: WorkspaceID, limit: Int
     ) async throws(StoreError) -> ErasureStep {
@@ -97,13 +97,13 @@ extension PostgresStore {
             isDone: changed.prefix(3).allSatisfy { $0 < limit })
     }
 
-    /// One write, and see `Erasing`.
+    /// One write; see `Erasing`.
     package func endErasure(of user: UserID, in workspace: WorkspaceID) async throws(StoreError) {
         let end = Statement(ErasureSQL.endUser, workspace) { $0.add(text: user.text) }
         _ = try await on(reading) { try await $0.run([end]) }
     }
 
-    /// One at a time: they are few, and in scopes of all kinds.
+    /// One at a time: there are few, and they may be in any scope.
     package func eraseBlobs(by user: UserID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
         let found = try await read([Statement(BlobSQL.someOfUser, workspace) { $0.add(text: user.text) }])[0].first {
             (scope: ScopeID(try $0.text()), digest: try $0.text())

@@ -3,7 +3,7 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
-    /// See `Store.window`: one round trip, two when it is cut. It is also cut after `windowRowsMax` rows.
+    /// See `Store.window`: one round trip, two if it is cut. It is also cut after `windowRowsMax` rows.
     package func window(
         scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
     ) async throws(StoreError) -> Window {
@@ -18,7 +18,7 @@ extension PostgresStore {
                 $0.add(Set(scopes).map(\.text))
                 $0.add(seq)
                 $0.add(target)
-                // One more than are shown: the first that is not tells where to cut.
+                // One row more than is shown: it decides where to cut.
                 $0.add(Int64(rowsMax) + 1)
                 $0.add(Int64(options.limits.readBytesMax))
             },
@@ -35,10 +35,9 @@ extension PostgresStore {
         return count < rows.count ? try await cut(window, at: count, in: workspace) : window
     }
 
-    /// Ends the window at the last batch that is wholly inside, or, when not even the first one is, within it.
+    /// Ends the window at the last batch that is wholly inside; if not even the first one is, within that batch.
     ///
-    /// Batches never change, so that looking them up in a later snapshot gives the same answer, unless the database went
-    /// back in between.
+    /// Batches never change, so that a later snapshot gives the same answer, unless the database went back in between.
     private func cut(
         _ window: Window, at count: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Window {

@@ -2,38 +2,39 @@ package import Logging
 package import TidemarkPostgres
 package import TidemarkStore
 
-/// The contract on PostgreSQL: the store that several nodes share.
+/// The store contract on PostgreSQL: the store that several nodes share.
 ///
-/// The row of a workspace is its lock. Sequencing and everything else have connections of their own, so that neither
-/// can starve the other. Calls wait until `run()` has connected.
+/// The row of a workspace is its lock. Sequencing and all other work have connections of their own, so that neither can
+/// starve the other. Calls wait until `run()` has connected.
 package final class PostgresStore: Store {
     /// Settings of one node's access.
     package struct Options: Sendable {
-        /// Connections for steps of the order: as many workspaces can be written at once.
+        /// Connections for steps of the order: the number of workspaces that can be written at once.
         package var sequencingConnections = 4
         /// Connections for reads and registrations.
         package var readingConnections = 8
-        /// How long a step waits for the lock of its workspace.
+        /// The longest wait of a step for the lock of its workspace.
         package var lockTimeout: Duration = .seconds(2)
-        /// Time for one statement.
+        /// The time for one statement.
         package var statementTimeout: Duration = .seconds(5)
-        /// How long the server keeps the lock for a node that went silent in the middle of a step.
+        /// The time that the server keeps the lock for a node that went silent in the middle of a step.
         package var idleTimeout: Duration = .seconds(3)
-        /// How long to look for a batch whose commit was not answered.
+        /// The time to look for a batch whose commit was not answered.
         package var outcomeTimeout: Duration = .seconds(15)
-        /// Time for what is missing of the schema before a node can serve, waiting for other nodes that make it included.
+        /// The time for schema steps that a node needs before it serves, including the wait for other nodes that do
+        /// them.
         package var migrationTimeout: Duration = .seconds(600)
-        /// How long a change of the tables waits for its lock, and everybody behind it.
+        /// The longest wait of a table change for its lock, and so of all transactions behind it.
         package var tablesLockTimeout: Duration = .milliseconds(200)
-        /// Rows of a backfill that are filled in at once.
+        /// The rows of a backfill that are filled at once.
         package var backfillRows = 500
-        /// Records whose places are computed anew in one transaction.
+        /// The records whose places are computed again in one transaction.
         package var placesPerStep = 5_000
-        /// Rows of one window, after which it is cut.
+        /// The rows after which a window is cut.
         package var windowRowsMax = 8_192
-        /// Milliseconds that bodies are kept for other nodes, at least.
+        /// The milliseconds that bodies are kept for other nodes, at least.
         package var bodyLifetime: Int64 = 300_000
-        /// Batches that one call of `trim` takes the body from.
+        /// The batches whose bodies one call of `trim` deletes.
         package var trimBatchesMax = 20_000
         package var limits = StoreLimits()
 
@@ -41,7 +42,7 @@ package final class PostgresStore: Store {
     }
 
     let node: UInt64
-    /// Those that this node knows; the last one is its own.
+    /// The generations that this node knows; the last one is its own.
     let generations: [Generation]
     let generation: Int
     let options: Options
@@ -52,10 +53,10 @@ package final class PostgresStore: Store {
     let sequencing: PostgresPool
     let reading: PostgresPool
 
-    /// Connects to nothing yet.
+    /// Makes a store that is not connected yet.
     ///
     /// - Parameters:
-    ///   - configuration: `connections` of it is not used.
+    ///   - configuration: its `connections` is not used.
     ///   - node: this process among those on the database; a listener of this id needs no bodies from this store.
     ///   - generations: others than this version's, for tests.
     /// - Throws: `StoreError` of kind `unavailable` if the process has no file descriptor left.
@@ -104,7 +105,7 @@ package final class PostgresStore: Store {
         }
     }
 
-    /// Refuses further calls; `run()` returns when those under way are through.
+    /// Refuses further calls; `run()` returns when the calls in progress have ended.
     package func shutdown() {
         sequencing.shutdown()
         reading.shutdown()

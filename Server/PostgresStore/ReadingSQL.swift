@@ -2,8 +2,8 @@ import TidemarkPostgres
 
 /// The statements that read along a workspace's order, and those of registration.
 enum ReadingSQL {
-    /// Where the indexes have the records of a scope of workspace $1, and maybe those of others: whoever searches by it
-    /// names scope and workspace as well.
+    /// An expression for the place of a scope of workspace $1 in the indexes, which other scopes may share: a search by
+    /// it also compares scope and workspace.
     private static func place(_ scope: String) -> String {
         "hashtextextended(\(scope), (SELECT salt FROM sync_workspace WHERE workspace = $1))"
     }
@@ -28,7 +28,7 @@ enum ReadingSQL {
             LIMIT 1
             """)
 
-    /// Three ends at once: of the order, of the batch that holds $2, and of the one that holds $3.
+    /// Three heads at once: that of the order, of the batch that holds $2, and of the one that holds $3.
     static let windowEnds = PreparedStatement(
         name: "sync_window_ends",
         sql: """
@@ -65,7 +65,7 @@ enum ReadingSQL {
             LIMIT 1
             """)
 
-    /// From the batch on that holds $2. Nobody needs the body of a batch that ends there.
+    /// Batches from the one that holds $2 on. The body of a batch that ends there is not needed.
     static let tail = PreparedStatement(
         name: "sync_tail",
         sql: """
@@ -90,12 +90,12 @@ enum ReadingSQL {
             ) r
             """)
 
-    /// Whether a row goes beyond $6 bytes; the first never does (R-17). Said here, since only `octets` decides which rows
-    /// are answered: whoever counted the bodies anew could take an answer that was cut for a whole one.
+    /// Whether a row exceeds $6 bytes; the first never does (R-17). Computed here, since `octets` alone decides which
+    /// rows are answered: a reader that counted the bodies could take a cut answer for a whole one.
     private static let isBeyond = "s.before + s.octets > $6 AND s.nth > 1 AS is_beyond"
 
-    /// Rows after $3 and up to the batch that holds $4: at most $5, and no further than the first that goes beyond $6
-    /// bytes, the very first not counted: it is always shown. One descent of the index a scope, each ended at $5 rows.
+    /// Rows after $3 and up to the batch that holds $4: at most $5, and no further than the first row that exceeds $6
+    /// bytes. The very first row is always shown. One descent of the index for each scope, each ended at $5 rows.
     static let window = PreparedStatement(
         name: "sync_window",
         sql: """
@@ -124,7 +124,7 @@ enum ReadingSQL {
             ORDER BY s.seq
             """)
 
-    /// Living rows born before $4: at most $5, and no further than the first that goes beyond $6 bytes.
+    /// Living rows born before $4: at most $5, and no further than the first row that exceeds $6 bytes.
     static let page = PreparedStatement(
         name: "sync_page",
         sql: """
@@ -145,8 +145,8 @@ enum ReadingSQL {
             ORDER BY s.born DESC
             """)
 
-    /// Living rows of scope $2 and collection $3 with the ids $4, in their order and with their places among them, no further
-    /// than the first that goes beyond $5 bytes.
+    /// Living rows of scope $2 and collection $3 with the ids $4, in their order and with their positions among them.
+    /// They end with the first row that exceeds $5 bytes.
     static let pageOfIDs = PreparedStatement(
         name: "sync_page_of_ids",
         sql: """
@@ -186,7 +186,7 @@ enum ReadingSQL {
             ORDER BY since DESC, scope
             """)
 
-    /// Nothing happens when the client is there, when the user has $5 clients, or is being erased.
+    /// Has no effect if the client exists, or if the user has $5 clients or is being erased.
     static let insertClient = PreparedStatement(
         name: "sync_insert_client",
         sql: """
@@ -199,7 +199,7 @@ enum ReadingSQL {
             ON CONFLICT DO NOTHING
             """)
 
-    /// At most $3, in the order in which they would be missed least.
+    /// At most $3 clients, those first that would be missed least.
     static let clientsOfUser = PreparedStatement(
         name: "sync_clients_of_user",
         sql: """

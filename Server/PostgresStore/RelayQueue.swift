@@ -1,14 +1,14 @@
-/// Words on their way to the other nodes, put together into notifications: `<node>` and then a line each.
+/// Messages that wait to be sent to the other nodes, merged into notifications: `<node>` and then a line for each.
 struct RelayQueue {
-    /// Between two notifications.
+    /// The pause between two notifications.
     static let pause: Duration = .milliseconds(250)
-    /// Bytes that may wait; what comes on top is dropped.
+    /// The bytes that may wait; further messages are dropped.
     static let bytesMax = 8 * HintPayload.bytesMax
 
     private var words: [String] = []
     private var bytes = 0
 
-    /// False when the word is dropped: it is too large for a notification, or too much waits.
+    /// Adds a message; false if it is dropped, since it is too large for a notification or too much waits.
     mutating func append(_ word: String) -> Bool {
         let size = word.utf8.count + 1
         guard size + Self.headBytesMax <= HintPayload.bytesMax, bytes + size <= Self.bytesMax else { return false }
@@ -17,7 +17,7 @@ struct RelayQueue {
         return true
     }
 
-    /// The next notification; `nil` when nothing waits.
+    /// Takes the next notification; `nil` if nothing waits.
     mutating func take(node: UInt64) -> String? {
         guard !words.isEmpty else { return nil }
         var text = "\(node)"
@@ -32,13 +32,13 @@ struct RelayQueue {
         return text
     }
 
-    /// The words of a notification; `nil` for one of `node` itself, or that is none.
+    /// Returns the messages of a notification; `nil` for one of `node` itself, or for an invalid one.
     static func words(of payload: String, toldBy node: UInt64) -> [String]? {
         let lines = payload.split(separator: "\n")
-        guard let first = lines.first, let teller = UInt64(first), teller != node else { return nil }
+        guard let first = lines.first, let sender = UInt64(first), sender != node else { return nil }
         return lines.dropFirst().map(String.init)
     }
 
-    /// A node's number.
+    /// The length of a node's number.
     private static let headBytesMax = 20
 }

@@ -1,11 +1,11 @@
 import TidemarkPostgres
 
-/// The tables of what is revoked, and the statements about them.
+/// The tables of revocations, and the statements on them.
 enum RevocationSQL {
     /// kind is `workspace`, `user` or `client`; name says which, owner whose; not_before is in milliseconds.
     ///
-    /// The row of `sync_revocation_head` is locked until the commit, so that numbers become visible in their order: who has
-    /// read up to one has missed nothing below it.
+    /// The row of `sync_revocation_head` is locked until the commit, so that numbers become visible in their order. A
+    /// reader that has read up to one has missed none below it.
     static let tables =
         [
             """
@@ -71,7 +71,7 @@ enum RevocationSQL {
             WHERE client = $2 AND workspace = $1
             """)
 
-    /// A stretch of the primary key, in which clients of all workspaces stand.
+    /// A range of the primary key, which holds clients of all workspaces.
     static let devices = PreparedStatement(
         name: "sync_devices",
         sql: """

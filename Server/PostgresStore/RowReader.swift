@@ -37,7 +37,7 @@ struct RowReader {
     /// `nil` for NULL.
     mutating func optionalBytes() throws -> [UInt8]? { try isNull() ? skip() : source.bytes(row, next()) }
 
-    /// The next column is NULL.
+    /// Whether the next column is NULL.
     func isNull() throws -> Bool { try source.isNull(row, column) }
 
     private mutating func skip<Value>() -> Value? {
@@ -52,7 +52,7 @@ struct RowReader {
 }
 
 extension ResultSet {
-    /// All rows, in order.
+    /// Returns all rows, in order.
     func all<Value>(_ read: (inout RowReader) throws -> Value) throws -> [Value] {
         try (0..<rowCount).map { row in
             var reader = RowReader(self, row)
@@ -60,7 +60,7 @@ extension ResultSet {
         }
     }
 
-    /// The first row, if there is one.
+    /// Returns the first row, if there is one.
     func first<Value>(_ read: (inout RowReader) throws -> Value) throws -> Value? {
         guard rowCount > 0 else { return nil }
         var reader = RowReader(self, 0)
@@ -68,7 +68,7 @@ extension ResultSet {
     }
 }
 
-/// Rows as the contract's values; each names the columns that its query must give, in this order.
+/// The rows as the contract's values. Each call names the columns that its query must return, in this order.
 extension RowReader {
     static let headColumns = "seq, nonce, time, epoch"
     static let storedClientColumns = "client, user_id, settled, acked, connection, kept"
@@ -76,7 +76,7 @@ extension RowReader {
 
     static let recordColumns = (envelope + ["body"]).joined(separator: ", ")
 
-    /// With what only a plan looks at.
+    /// The columns of a record and those that only a plan needs.
     static let storedRecordColumns = recordColumns + ", buried"
 
     /// The columns of a record without its body.

@@ -1,6 +1,6 @@
 import TidemarkPostgres
 
-/// The statements about schemas of apps. They go over all workspaces: a schema is the whole database's.
+/// The statements on schemas of apps. They cover all workspaces: a schema is the whole database's.
 enum SchemaSQL {
     /// min_app is an `AppRequirement`. Nodes of the version before go on inserting clients without their app.
     static let tables = [
@@ -26,7 +26,7 @@ enum SchemaSQL {
             LIMIT 1
             """)
 
-    /// Of two that come at once with the same number, one finds the other's row and has no effect.
+    /// If two inserts run at once with the same number, one finds the other's row and has no effect.
     static let insert = PreparedStatement(
         name: "sync_schema_insert",
         sql: """
@@ -57,8 +57,8 @@ enum SchemaSQL {
             LIMIT $2
             """)
 
-    /// $4 records after a key, in the key's order. The rows that come: of each collection how many live, of each field asked
-    /// for how many have a value, and last the key that the step ended with, when there may be more.
+    /// Reads $4 records after a key, in the key's order. Returns the count of living records of each collection, then
+    /// the count of values of each given field. The last row is the key at the end of the step.
     static let count = PreparedStatement(
         name: "sync_count_records",
         sql: """

@@ -2,14 +2,14 @@ import TidemarkModel
 import TidemarkPostgres
 import TidemarkStore
 
-/// What is asked before a batch is planned, and how the answers are read: both in the same order.
+/// The questions before a batch is planned and the reading of their answers, both in the same order.
 struct SequenceReads {
-    /// What was found under the lock.
+    /// The state that was found under the lock.
     struct Answer {
-        /// The workspace has a row, which is now locked.
+        /// True when the workspace has a row, which is now locked.
         var isLocked = false
         var state = OrderState(head: .start)
-        /// When another node last said that it listens.
+        /// The time at which another node last renewed its listening.
         var heard: Milliseconds?
     }
 
@@ -58,7 +58,7 @@ struct SequenceReads {
     private struct Pair {
         var key: RecordKey
         var user: UserID?
-        /// The record itself is asked for: in one of its pairs.
+        /// True when the plan needs the record itself: in one of its pairs.
         var isWanted: Bool
     }
 
@@ -73,7 +73,7 @@ struct SequenceReads {
         return pairs
     }
 
-    /// - Parameter results: those of `statements`, one each.
+    /// - Parameter results: one for each of `statements`.
     func answer(_ results: ArraySlice<ResultSet>) throws -> Answer {
         var results = results
         var answer = Answer()

@@ -1,17 +1,17 @@
 import TidemarkModel
 import TidemarkPostgres
 
-/// The statements of one step of the order. Each says which workspace it is about.
+/// The statements of one step of the order. Each names its workspace.
 ///
 /// Inserts from arrays join `sync_workspace`, which a distributed PostgreSQL needs to keep them on one shard. Searches
 /// for the elements of an array are LATERAL with LIMIT or OFFSET: that leaves one way to plan them, a search in an
 /// index for each element.
 ///
-/// No statement counts rows afterwards, since COMMIT travels right behind it: where a row must not change in a way
-/// that the contract forbids, `sync_refuse` fails the transaction with ``GuardSQL/state``.
+/// No statement counts rows afterwards, since COMMIT is sent right behind it: if a row would change in a way that the
+/// contract forbids, `sync_refuse` fails the transaction with ``GuardSQL/state``.
 enum SequencingSQL {
-    /// Alone, so that everything after it sees what the last holder committed (R-02). A node of a generation that the database
-    /// does not serve is refused, see ``FenceSQL``.
+    /// The lock of a workspace. It is a statement of its own, so that everything after it sees what the last holder
+    /// committed (R-02). A node of a generation that the database does not serve is refused, see ``FenceSQL``.
     static func lock(_ workspace: WorkspaceID, generation: Int) -> Statement {
         Statement(fencedLock, workspace) { $0.add(Int64(generation)) }
     }
@@ -25,7 +25,7 @@ enum SequencingSQL {
             FOR NO KEY UPDATE OF w
             """)
 
-    /// Does nothing for one that is erased: what locks a workspace then finds no row.
+    /// Has no effect for an erased workspace: a lock then finds no row.
     static let makeWorkspace = PreparedStatement(
         name: "sync_make_workspace",
         sql: """
@@ -35,7 +35,7 @@ enum SequencingSQL {
             ON CONFLICT DO NOTHING
             """)
 
-    /// One row, with NULLs before the first batch; last when another node than $2 was heard.
+    /// One row, with NULLs before the first batch; its last column is when a node other than $2 was heard.
     static let headAndListeners = PreparedStatement(
         name: "sync_head_listeners",
         sql: """
@@ -76,8 +76,8 @@ enum SequencingSQL {
             ) m
             """)
 
-    /// Records and the seats of users in their scopes, in one search: one row a pair of both; the body comes with the
-    /// pairs that want it. A pair without a user finds no seat.
+    /// Records and the seats of users in their scopes, in one search: one row for each pair. The body is in the pairs
+    /// that want it. A pair without a user finds no seat.
     static let records = PreparedStatement(
         name: "sync_records",
         sql: """
@@ -98,7 +98,7 @@ enum SequencingSQL {
             ) m ON true
             """)
 
-    /// Those that are new: a plain insert writes a third less, and fails where one is there.
+    /// New records: a plain insert writes a third less, and fails if one exists.
     static let insertRecords = PreparedStatement(name: "sync_insert_records", sql: insertIntoRecord)
 
     static let upsertRecords = PreparedStatement(
@@ -136,7 +136,7 @@ enum SequencingSQL {
             SET role = EXCLUDED.role, since = EXCLUDED.since
             """)
 
-    /// As `beginMembers`, but a membership that exists keeps its beginning.
+    /// Like `beginMembers`, but an existing membership keeps its beginning.
     static let changeMembers = PreparedStatement(
         name: "sync_change_members",
         sql: """
@@ -156,8 +156,8 @@ enum SequencingSQL {
             WHERE m.workspace = $1 AND m.user_id = u.user_id AND m.scope = u.scope
             """)
 
-    /// They are known to be there: the step has read them under the lock, or the guard of its batch has vouched for
-    /// what the node remembers.
+    /// These clients are known to exist: the step has read them under the lock, or the guard of its batch has confirmed
+    /// the node's memory.
     static let updateClients = PreparedStatement(
         name: "sync_update_clients",
         sql: """
@@ -176,9 +176,9 @@ enum SequencingSQL {
             WHERE workspace = $1 AND client = $2
             """)
 
-    /// First of a batch's statements: fails unless the head ($8, $9) is the one that the batch was planned on, and no node
-    /// other than $11 was heard later than $10, which would need the body. One that listens no more is gone without the
-    /// workspace's lock, and costs nothing: a body too many.
+    /// The first of a batch's statements. It fails unless the head ($8, $9) is the one that the batch was planned on.
+    /// It also fails if a node other than $11, which would need the body, was heard later than $10. A listener may end
+    /// without the workspace's lock; that only costs a needless body.
     static let insertBatch = PreparedStatement(
         name: "sync_insert_guarded_batch",
         sql: """

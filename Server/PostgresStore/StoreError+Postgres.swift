@@ -1,27 +1,27 @@
 import TidemarkPostgres
 import TidemarkStore
 
-/// Which failures may cost a transaction its life.
+/// The failures that may cost a transaction its life.
 ///
 /// | SQLSTATE | says | kind |
 /// |---|---|---|
-/// | `TM001` | a guard of ours: the batch does not continue what is stored | `invariant` |
+/// | `TM001` | a guard of ours: the batch does not continue the stored order | `invariant` |
 /// | `TM002` | the database does not serve nodes of this generation, see ``FenceSQL`` | `unavailable` |
 /// | `TM003` | a living record of an erased scope, see ``ErasureSQL`` | `data` |
-/// | class 22, such as `22021` (bytes that are no text), `22P02` (no JSON) | a value is not one | `data` |
+/// | class 22, such as `22021` (bytes that are no text), `22P02` (no JSON) | a value is invalid | `data` |
 /// | `54000` | a value is too large for an index | `data` |
 /// | `57014`, `25P03` | a statement, or the node between two, took too long | `timeout` |
-/// | `55P03` | the workspace's lock was not granted in time: asked for alone, before anything of the batch | `unavailable` |
-/// | class 23: `23502`, `23505`, `23514` | the tables want what no batch of ours lacks | `unavailable` |
-/// | class 42, `0A000`, `P0001`, all others | the tables are not ours any more, or the database cannot | `unavailable` |
+/// | `55P03` | the workspace's lock was not granted in time: a statement of its own, before the batch | `unavailable` |
+/// | class 23: `23502`, `23505`, `23514` | the tables refuse rows that fit our own tables | `unavailable` |
+/// | class 42, `0A000`, `P0001`, all others | the tables are no longer ours, or the database cannot | `unavailable` |
 ///
-/// Only `data` and `invariant` are looked for in the batch, and end with one transaction refused for good: they come from
-/// the values of that one, and what is behind it goes on. A column, constraint or trigger that somebody added, or another
-/// version while it changes the tables, fails every write alike. Refusing them would park what every device wrote; they
-/// wait instead, until the tables are as they were. The same goes for a check that somebody added and that only some values
-/// fail: it holds up its workspace, and the log says why.
+/// Only after `data` and `invariant` the server searches the batch for the fault, and refuses one transaction for good.
+/// Its values cause the error, and the transactions behind it go on. A column, constraint or trigger that an operator
+/// added, or another version while it changes the tables, fails every write alike. Refusing those would park the writes
+/// of all devices; they wait instead until the tables are corrected. A check that an operator added and that only some
+/// values fail has the same effect: it blocks its workspace, and the log says why.
 extension StoreError {
-    /// Translates what the client and the server say. Their messages name tables, never values.
+    /// Translates errors of the client and the server. Their messages name tables, never values.
     init(postgres error: any Error) {
         switch error {
         case let error as StoreError:
@@ -41,7 +41,7 @@ extension StoreError {
         }
     }
 
-    /// What the operator of PostgreSQL has to see to.
+    /// The fault that the operator of PostgreSQL has to correct.
     private static func fault(of error: PostgresError) -> Fault? {
         switch error {
         case .server(FenceSQL.state, _): .outdated
@@ -79,10 +79,10 @@ extension PostgresError {
         if case .server(sqlState: ErasureSQL.state, _) = self { true } else { false }
     }
 
-    /// True if a transaction whose COMMIT was in the failed request is known not to have happened.
+    /// True if a transaction is known not to have happened although its COMMIT was in the failed request.
     ///
-    /// Only refused values are that certain: a distributed PostgreSQL reports a failure during COMMIT itself with all
-    /// sorts of states.
+    /// Only refused values are that certain: a distributed PostgreSQL reports a failure during COMMIT itself with many
+    /// states.
     var provesRollback: Bool {
         switch self {
         case .server(let state, _): isData || isGuard || isErased || state == FenceSQL.state

@@ -2,14 +2,15 @@ import TidemarkLock
 import TidemarkModel
 import TidemarkPostgres
 
-/// How transactions begin and end. Settings hold for one transaction, so that a pooler between changes nothing.
+/// The statements that begin and end transactions. Settings are set for one transaction, so that a pooler in between
+/// changes nothing.
 struct Transactions: Sendable {
     static let commit = Statement.simple("COMMIT")
 
     private let writeSettings: Statement
     private let readSettings: Statement
 
-    /// - Parameter generation: this node's; reading is refused to one that the database does not serve. `nil` refuses nothing.
+    /// - Parameter generation: this node's; a read is refused if the database does not serve it. `nil` refuses nothing.
     init(_ options: PostgresStore.Options, generation: Int?) {
         let timeouts = [
             "lock_timeout": options.lockTimeout, "statement_timeout": options.statementTimeout,
@@ -20,23 +21,23 @@ struct Transactions: Sendable {
         readSettings = Self.settings("sync_read_settings", timeouts + Self.planning + fence)
     }
 
-    /// READ COMMITTED whatever the database's default is: under REPEATABLE READ the head that is read after waiting
-    /// for the lock would be the one from before (R-02).
+    /// READ COMMITTED whatever the database's default is: under REPEATABLE READ, a head that is read after the wait for
+    /// the lock would be the one from before (R-02).
     var beginWrite: [Statement] { [.simple("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"), writeSettings] }
 
-    /// One snapshot for all statements.
+    /// Begins a read with one snapshot for all statements.
     var beginRead: [Statement] { [.simple("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), readSettings] }
 
-    /// Every search is by an index, every join a loop with one search for each element of an array. A generic plan says
-    /// so once and for all; left to statistics, plans made while a table was small (scan it, hash it) stay until the
-    /// next ANALYZE and cost a thousand times more. Costs count rows, and entries of indexes, and nothing else: that
-    /// prefers the index that finds fewer of them, and searching for the elements to comparing every row with each, down to
-    /// tables of one row. An entry of an index costs as much as a row: while it cost a thousandth, PostgreSQL read the whole
-    /// primary key for each window of a scope that most rows are of, once an ANALYZE had told it so, and a catch-up of 100,000
-    /// records took 25 times as long.
+    /// Every search is by an index, every join a loop with one search for each element of an array. A generic plan
+    /// fixes this for good. With statistics, plans made while a table was small (scan it, hash it) stay until the next
+    /// ANALYZE and cost a thousand times more. Costs count rows, and entries of indexes, and nothing else. That prefers
+    /// the index that finds fewer of them, and a search for each element to comparing every row with each, down to
+    /// tables of one row. An entry of an index costs as much as a row. When it cost a thousandth, PostgreSQL after an
+    /// ANALYZE read the whole primary key for each window of a scope that holds most rows. A catch-up of 100,000
+    /// records then took 25 times as long.
     ///
-    /// The coordinator of a Citus must know the values of a join or an insert to tell whose shard it is about; what it sends
-    /// there is planned there.
+    /// The coordinator of a Citus must know the values of a join or an insert to find the shard; the shard makes the
+    /// plan.
     private static let planning =
         [
             """
@@ -53,7 +54,7 @@ struct Transactions: Sendable {
             ("enable_mergejoin", "off"), ("enable_material", "off"), ("enable_memoize", "off"), ("jit", "off"),
         ].map { "set_config('\($0.0)', '\($0.1)', true)" }
 
-    /// A commit that is answered is on disk; stricter settings of the database stay.
+    /// An answered commit is on disk; stricter settings of the database stay.
     private static let durability = """
         set_config(
             'synchronous_commit',
@@ -75,7 +76,7 @@ extension Duration {
 }
 
 extension Parameters {
-    /// Begins with the workspace, as every statement does.
+    /// Begins with the workspace, like every statement.
     init(_ workspace: WorkspaceID) {
         self.init()
         add(text: workspace.text)
@@ -91,7 +92,7 @@ extension Parameters {
 }
 
 extension Statement {
-    /// A statement of which the workspace is the first parameter.
+    /// A statement whose first parameter is the workspace.
     init(_ prepared: PreparedStatement, _ workspace: WorkspaceID, _ add: (inout Parameters) -> Void = { _ in }) {
         var parameters = Parameters(workspace)
         add(&parameters)
@@ -99,8 +100,7 @@ extension Statement {
     }
 }
 
-/// The connection on which each workspace's latest step from memory went out, while it is held: the next step travels
-/// behind it.
+/// The connection of each workspace's latest step from memory, while it is leased: the next step is sent behind it.
 final class SteppingConnections: Sendable {
     private let latest = Lock<[WorkspaceID: PostgresConnection]>([:])
 
@@ -109,7 +109,7 @@ final class SteppingConnections: Sendable {
         set { latest.withLock { $0[workspace] = newValue } }
     }
 
-    /// Forgets a connection that everybody gave back.
+    /// Forgets a connection that all holders have returned.
     func tidy(_ workspace: WorkspaceID) {
         latest.withLock { latest in
             if latest[workspace]?.hasEnded == true { latest[workspace] = nil }

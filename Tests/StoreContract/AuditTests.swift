@@ -63,15 +63,15 @@ import TidemarkStore
         Harm(
             "UPDATE sync_blob_part SET bytes = '\\x00' WHERE length(bytes) = 1", "were changed: their SHA-256",
             only: .postgres),
-        Harm("DELETE FROM sync_feed WHERE seq = 7", "the record at 7 is not in sync_feed", only: .embedded),
-        Harm("DELETE FROM sync_page WHERE born = 7", "the record at 7 is not in sync_page", only: .embedded),
+        Harm("DELETE FROM sync_feed WHERE seq = 7", "the record at 7 is missing in sync_feed", only: .embedded),
+        Harm("DELETE FROM sync_page WHERE born = 7", "the record at 7 is missing in sync_page", only: .embedded),
         Harm(
-            "UPDATE sync_feed SET row = 999 WHERE seq = 7", "the record at 7 is in sync_feed, and is not there",
+            "UPDATE sync_feed SET row = 999 WHERE seq = 7", "the record at 7 is listed in sync_feed, but",
             only: .embedded),
         Harm(
-            "INSERT INTO sync_page VALUES (1, 'x', 5, 999)", "the record at 5 is in sync_page, and is not there",
+            "INSERT INTO sync_page VALUES (1, 'x', 5, 999)", "the record at 5 is listed in sync_page, but",
             only: .embedded),
-        Harm("UPDATE sync_record SET id = 'x' WHERE seq = 7", "a row of sync_record does not read", only: .embedded),
+        Harm("UPDATE sync_record SET id = 'x' WHERE seq = 7", "a row of sync_record cannot be read", only: .embedded),
     ]
 
     @Test(arguments: BackupGround.kinds)
@@ -158,7 +158,7 @@ import TidemarkStore
             #expect(
                 found == [
                     #"w\1 7 false {"a":"\tü\\"}"#, #"w\1 8 true "#,
-                    "a row of sync_record does not read: id is missing, or of another kind",
+                    "a row of sync_record cannot be read: id is missing, or of another kind",
                 ], "\(size)")
         }
         var cut = ArchiveRows("sync_record")

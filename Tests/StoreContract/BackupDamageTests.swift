@@ -116,7 +116,7 @@ import TidemarkStore
             if case .postgres = ground.target {
                 // Its rows came, and then differed from the manifest that was made up: no server opens it.
                 let refused = try await BackupTests.refusal { try await ground.findings(of: ground.target) }
-                #expect(refused.contains("a restore into this database is under way, or was cut short"), "\(refused)")
+                #expect(refused.contains("a restore into this database is running, or was interrupted"), "\(refused)")
             } else {
                 try await ground.restore()
                 #expect(try await ground.findings(of: ground.target) == [])
@@ -183,7 +183,7 @@ import TidemarkStore
             let folder = "\(ground.folder)/programs"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             let missing = try await BackupTests.refusal { try await ground.backup(programs: folder) }
-            #expect(missing.contains("are not to be found in \(folder): install the client programs"), "\(missing)")
+            #expect(missing.contains("were not found in \(folder): install the client programs"), "\(missing)")
             for name in ["pg_dump", "pg_restore"] {
                 let script = "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'x (PostgreSQL) 9.6.1'; exit; }\n"
                 try Self.write(script, "\(folder)/\(name)")

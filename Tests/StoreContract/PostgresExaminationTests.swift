@@ -169,7 +169,7 @@ struct PostgresExaminationTests {
                 "GRANT ALL ON ALL TABLES IN SCHEMA \(schema.name) TO \(role)")
             let foreign = try await Self.ground(schema, ["role": role]).findings
             #expect(foreign.map(\.level) == [.look, .wrong])
-            #expect(foreign[1].what.contains("the tables are the role") && foreign[1].why.contains("it fails"))
+            #expect(foreign[1].what.contains("the tables belong to the role") && foreign[1].why.contains("it fails"))
             try await schema.sql("DROP OWNED BY \(role)", "DROP ROLE \(role)")
         }
     }

@@ -1,23 +1,24 @@
 import Foundation
 import TidemarkOperations
 
-/// The parts of an archive that are restored: everything but the schema, which is there, and what says that all is there, which comes last.
+/// The parts of an archive to restore: everything but the schema, which exists, and the mark of completeness, which is
+/// written last.
 struct ArchiveList {
     let lines: [String]
 
     /// - Parameters:
-    ///   - all: what `pg_restore --list` says.
+    ///   - all: the output of `pg_restore --list`.
     ///   - schema: the schema of PostgreSQL that the target's connection uses.
     /// - Throws: `BackupError` when the archive is of another schema, or has no tables of ours.
     init(_ all: [String], schema: String) throws(BackupError) {
         let entries = all.filter { !$0.hasPrefix(";") }
         // 4213; 0 16413 TABLE DATA public sync_fence tidemark
         let hasFence = entries.contains { Self.schema(in: $0, of: "TABLE DATA", "sync_fence") != nil }
-        // Of a version without generations: its steps are noted when all is there, as the fence is.
+        // An archive without generations has no fence: its steps, like the fence, are noted once all rows are restored.
         let last = hasFence ? "sync_fence" : "sync_migration"
         let fence = entries.compactMap { Self.schema(in: $0, of: "TABLE DATA", last) }.first
         guard let fence else {
-            throw BackupError(.unusable, "\(BackupFolder.dumpName) is no archive of a database of Tidemark's")
+            throw BackupError(.unusable, "\(BackupFolder.dumpName) is not an archive of a Tidemark database")
         }
         guard fence == schema else {
             throw BackupError(
@@ -38,7 +39,7 @@ struct ArchiveList {
         return String(entry[start.upperBound..<end.lowerBound])
     }
 
-    /// A temporary file with the lines, to be removed by the caller.
+    /// Writes the lines to a temporary file, which the caller removes.
     func file() throws(BackupError) -> String {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-\(UUID().uuidString)").path
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

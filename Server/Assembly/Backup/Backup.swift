@@ -3,29 +3,29 @@ import TidemarkEmbeddedStore
 package import TidemarkOperations
 import TidemarkStore
 
-/// Making a backup of a database that servers go on using: what `tidemark backup` does. See `Operations/Backup/BACKUP.md`.
+/// Makes a backup of a database that servers go on using: `tidemark backup`. See `Operations/Backup/BACKUP.md`.
 package enum Backup {
-    /// What was made.
+    /// A finished backup.
     package struct Made: Sendable {
         package var folder: BackupFolder
         package var isVerified: Bool
     }
 
-    /// Makes it, and returns when it is on the disk under its name.
+    /// Makes a backup, and returns when it is on disk under its name.
     ///
     /// - Parameters:
-    ///   - target: a path where nothing is.
-    ///   - verifies: read what was written once more, and compare it.
+    ///   - target: a path where nothing exists.
+    ///   - verifies: whether to read and compare the written backup.
     ///   - programs: the folder of `pg_dump`; `nil` to look for it.
-    ///   - program: name and version of what makes it.
-    ///   - show: given a line now and then.
-    /// - Throws: `BackupError`, `StoreError`, `ConfigurationError`. What was written is removed.
+    ///   - program: name and version of the program that makes the backup.
+    ///   - show: receives a line now and then.
+    /// - Throws: `BackupError`, `StoreError`, `ConfigurationError`. A failed backup is removed.
     package static func make(
         _ database: DatabaseLocation, to target: String, verifies: Bool, programs: String?, program: String,
         show: @escaping @Sendable (String) -> Void
     ) async throws -> Made {
         let draft = try BackupDraft(target)
-        if draft.replacedLeftovers { show("what a backup that was cut short had left in \(draft.path) was removed") }
+        if draft.replacedLeftovers { show("removed the remains of an interrupted backup in \(draft.path)") }
         do {
             let progress = Occasionally(show)
             let (manifest, findings) =
@@ -38,10 +38,10 @@ package enum Backup {
             guard findings.isEmpty else { throw Self.refusal(findings) }
             let sealed = try draft.seal(manifest)
             if verifies {
-                // As the disk has it: what was found right before was found in memory.
+                // Read from the disk: the earlier read came from memory.
                 let changed = sealed.check { progress.tell("read again", $0, of: $1) }
                 guard changed.isEmpty else {
-                    throw BackupError(.damaged, "the disk does not give back what was written: \(changed[0])")
+                    throw BackupError(.damaged, "the disk returns other bytes than were written: \(changed[0])")
                 }
             }
             let made = Made(folder: try draft.publish(), isVerified: verifies)
@@ -53,7 +53,7 @@ package enum Backup {
         }
     }
 
-    /// Writes down, where nodes find it, how far a verified backup goes.
+    /// Records, where nodes find it, the state that a verified backup covers.
     private static func note(
         _ manifest: BackupManifest, _ database: DatabaseLocation, _ show: (String) -> Void
     ) async {
@@ -67,14 +67,14 @@ package enum Backup {
                 try await note(manifest, heads, verified: verified, uri, show)
             }
         } catch {
-            show("the backup is whole and verified, and it could not be written down that there is one: \(error)")
+            show("the backup is verified, but the database could not record it: \(error)")
         }
     }
 
     private static func refusal(_ findings: Findings) -> BackupError {
         BackupError(
             .damaged,
-            "the database is not sound, and no backup was made of it. Take a copy of its files by hand, and see what is"
+            "the database is damaged, and no backup was made of it. Copy its files by hand, and repair what is"
                 + " wrong:\n" + findings.lines.joined(separator: "\n"))
     }
 
@@ -93,7 +93,7 @@ package enum Backup {
             }
             return state
         }
-        // From the copy, so that the log of the server's file is held no longer than the copying takes.
+        // Read from the copy, so that the server's log is held only as long as the copying takes.
         let report = try EmbeddedSnapshot.with(records) { try audit($0, progress, checksPages: true) }
         let files = try BackupFolder.sqliteFiles.map { name in
             try draft.sum(name) { progress.tell("summed up \($0.megabytes) MB of \(name)") }
@@ -104,7 +104,7 @@ package enum Backup {
         return (manifest, report.findings)
     }
 
-    /// Every row and, when asked, every page.
+    /// Audits every row and, if asked, every page.
     static func audit(
         _ snapshot: EmbeddedSnapshot, _ progress: Occasionally, checksPages: Bool
     ) throws -> AuditReport {
@@ -119,7 +119,7 @@ package enum Backup {
         return audit.report()
     }
 
-    /// Runs what blocks on a thread of its own.
+    /// Runs a blocking call on a thread of its own.
     static func aside<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let thread = Thread { continuation.resume(with: Result(catching: body)) }

@@ -3,23 +3,23 @@ import TidemarkOperations
 
 /// Runs a program of PostgreSQL to its end. It stays in this program's process group, so that Ctrl-C ends both.
 enum ChildProgram {
-    /// What a run left behind.
+    /// The end of a program.
     struct Outcome: Sendable {
-        /// 128 and the number for a signal.
+        /// The exit status, or 128 plus the signal's number.
         var status: Int32
-        /// The end of what it wrote to standard error.
+        /// The end of the standard error's text.
         var errors: String
     }
 
-    /// Bytes of standard error that are kept.
+    /// The bytes of standard error that are kept.
     private static let errorBytesMax = 4_096
 
     /// Blocks until the program has ended.
     ///
     /// - Parameters:
-    ///   - environment: added to this process's own. Where a secret goes: arguments are read by everybody.
-    ///   - output: given what it writes to standard output, piece by piece; what it throws ends the program.
-    /// - Throws: `BackupError` when it cannot be started; what `output` throws.
+    ///   - environment: added to this process's own. Secrets belong here: any user can read arguments.
+    ///   - output: receives standard output piece by piece; an error that it throws ends the program.
+    /// - Throws: `BackupError` when the program cannot be started; any error of `output`.
     static func run(
         _ program: String, _ arguments: [String], environment: [String: String] = [:],
         output: (UnsafeRawBufferPointer) throws -> Void = { _ in }

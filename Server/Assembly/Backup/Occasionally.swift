@@ -1,6 +1,6 @@
 import TidemarkLock
 
-/// Shows how far something is, once a second at most.
+/// Shows progress, once a second at most.
 final class Occasionally: Sendable {
     private let show: @Sendable (String) -> Void
     private let last: Lock<ContinuousClock.Instant>
@@ -22,7 +22,7 @@ final class Occasionally: Sendable {
         if isDue { show(text()) }
     }
 
-    /// A part of a whole in words: `copied 120 of 612 MB, 19 %`.
+    /// Shows a part of a whole: `copied 120 of 612 MB, 19 %`.
     func tell(_ verb: String, _ done: Int64, of all: Int64) {
         let share = all > 0 ? ", \(min(100, done / max(all / 100, 1))) %" : ""
         tell("\(verb) \(done.megabytes) of \(all.megabytes) MB\(share)")
@@ -30,6 +30,6 @@ final class Occasionally: Sendable {
 }
 
 extension Int64 {
-    /// Of bytes, rounded up.
+    /// The megabytes of a count of bytes, rounded up.
     var megabytes: Int64 { self / 1_000_000 + (self % 1_000_000 > 0 ? 1 : 0) }
 }

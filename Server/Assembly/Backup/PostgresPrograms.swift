@@ -3,12 +3,12 @@ import TidemarkOperations
 
 /// `pg_dump` and `pg_restore` of the installed version that fits a server.
 struct PostgresPrograms: Sendable {
-    /// The variables of libpq that say where the database is.
+    /// The variables that tell libpq the database.
     private let environment: [String: String]
     private let folder: String
     private let schema: String
 
-    /// Where packages put them, beside what PATH names. A `*` stands for the version.
+    /// The folders that packages use, beside PATH. The `*` is the version.
     private static let folders = [
         "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin",
         "/usr/local/opt/postgresql@*/bin",
@@ -17,17 +17,17 @@ struct PostgresPrograms: Sendable {
     /// Finds programs of the server's own major version, or else of the next later one.
     ///
     /// - Parameters:
-    ///   - environment: the variables of libpq that say where the database is.
-    ///   - named: the only folder to look into, when an operator says so.
+    ///   - environment: the variables that tell libpq the database.
+    ///   - named: the only folder to search, if the operator names one.
     ///   - serverVersion: as `server_version_num`.
-    /// - Throws: `BackupError` that names what was found, and what is needed.
+    /// - Throws: `BackupError` with the versions that were found and the one that is needed.
     init(_ environment: [String: String], in named: String?, serverVersion: Int, schema: String) throws {
         try self.init(environment, in: named, needed: serverVersion / 10_000, schema: schema)
     }
 
     /// Finds programs that read an archive, without a database.
     ///
-    /// - Parameter archiveVersion: of the server that it was made of, such as `15.4`.
+    /// - Parameter archiveVersion: the version of the archived server, such as `15.4`.
     init(in named: String?, archiveVersion: String) throws {
         try self.init([:], in: named, needed: Int(archiveVersion.prefix { $0.isNumber }) ?? 0, schema: "")
     }
@@ -39,12 +39,12 @@ struct PostgresPrograms: Sendable {
             try Self.version(of: "\(folder)/pg_dump").map { (folder: folder, major: $0) }
         }
         guard let best = found.filter({ $0.major >= needed }).min(by: { $0.major < $1.major }) else {
-            let place = named ?? "PATH and \(Self.folders.joined(separator: ", "))"
+            let searched = named ?? "PATH and \(Self.folders.joined(separator: ", "))"
             throw BackupError(
                 .refused,
                 found.isEmpty
-                    ? "pg_dump and pg_restore are not to be found in \(place): install the client programs of PostgreSQL \(needed)"
-                        + " (Debian: postgresql-client-\(needed)), or name their folder with --programs"
+                    ? "pg_dump and pg_restore were not found in \(searched): install the client programs of PostgreSQL"
+                        + " \(needed) (Debian: postgresql-client-\(needed)), or name their folder with --programs"
                     : "the database is of PostgreSQL \(needed), and pg_dump is of version"
                         + " \(found.map { "\($0.major) in \($0.folder)" }.joined(separator: ", ")): install the client"
                         + " programs of PostgreSQL \(needed), or name their folder with --programs")
@@ -64,14 +64,14 @@ struct PostgresPrograms: Sendable {
             let parts = pattern.split(separator: "*", maxSplits: 1).map(String.init)
             let parent = URL(fileURLWithPath: parts[0] + "x").deletingLastPathComponent().path
             let prefix = String(parts[0].dropFirst(parent.count + 1))
-            // A folder that is not there, or cannot be read, has no programs for us.
+            // A folder that does not exist or cannot be read contributes no programs.
             let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
             folders += names.filter { $0.hasPrefix(prefix) }.map { "\(parent)/\($0)\(parts[1])" }
         }
         return folders.filter(isThere)
     }
 
-    /// The major version that a program says it is of; `nil` when it says nothing.
+    /// The major version that a program prints; `nil` when it prints none.
     private static func version(of program: String) throws -> Int? {
         var text: [UInt8] = []
         let outcome = try ChildProgram.run(program, ["--version"]) { text += $0.prefix(1_024) }
@@ -79,7 +79,7 @@ struct PostgresPrograms: Sendable {
         return Self.major(String(decoding: text, as: UTF8.self))
     }
 
-    /// Of `pg_dump (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)`: 15.
+    /// Returns 15 for `pg_dump (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)`.
     static func major(_ text: String) -> Int? {
         let words = text.split(separator: " ")
         guard let index = words.firstIndex(of: "(PostgreSQL)"), index + 1 < words.count else { return nil }
@@ -89,13 +89,13 @@ struct PostgresPrograms: Sendable {
     /// Writes an archive of the schema as it is in a snapshot. Blocks.
     func dump(to path: String, snapshot: String) throws {
         let name = "\"" + schema.replacing("\"", with: "\"\"") + "\""
-        // For its owner alone, whatever the umask says.
+        // Readable by its owner only, whatever the umask is.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw BackupError(.failed, "\(path) cannot be made: \(String(cString: strerror(errno)))")
         }
         close(descriptor)
-        // What shrinks is bodies and names; blobs mostly do not. BACKUP.md has the figures.
+        // Compression shrinks bodies and names; blobs mostly do not shrink. BACKUP.md has the figures.
         try run(
             "pg_dump",
             [
@@ -109,7 +109,7 @@ struct PostgresPrograms: Sendable {
         try run("pg_restore", ["--data-only", "--table=\(table)", "--file=-", path], output: each)
     }
 
-    /// What an archive holds, a line for each thing. Blocks.
+    /// Lists the contents of an archive, one line for each object. Blocks.
     func list(_ path: String) throws -> [String] {
         var text: [UInt8] = []
         try run("pg_restore", ["--list", path]) { text += $0 }
@@ -119,7 +119,7 @@ struct PostgresPrograms: Sendable {
     /// Makes the tables of an archive and their rows, in one transaction. Blocks.
     ///
     /// - Parameters:
-    ///   - list: a file with the lines of ``list(_:)`` that are wanted.
+    ///   - list: a file with the wanted lines of ``list(_:)``.
     ///   - application: the connection's name.
     func restore(_ path: String, list: String, application: String) throws {
         let database = (environment["PGDATABASE"] ?? environment["PGUSER"] ?? "")
@@ -142,7 +142,7 @@ struct PostgresPrograms: Sendable {
             throw BackupError(
                 .failed,
                 "\(folder)/\(program) ended with status \(outcome.status): "
-                    + (outcome.errors.isEmpty ? "it said nothing" : outcome.errors))
+                    + (outcome.errors.isEmpty ? "it printed no error" : outcome.errors))
         }
     }
 }

@@ -4,17 +4,17 @@ import TidemarkModel
 package import TidemarkOperations
 import TidemarkStore
 
-/// Bringing a backup back into an empty database: what `tidemark restore` does. See `Operations/Backup/BACKUP.md`.
+/// Restores a backup into an empty database: `tidemark restore`. See `Operations/Backup/BACKUP.md`.
 package enum Restore {
     /// Checks the backup, restores it, compares the result with the manifest, and begins a new epoch in each workspace.
     ///
-    /// A kill leaves nothing that a server would open; the same call again begins anew, or goes on.
+    /// A kill leaves nothing that a server would open. A repeated call starts again, or continues.
     ///
     /// - Parameters:
-    ///   - database: where it goes; nothing may be there.
-    ///   - verifies: compare what was restored with the manifest.
+    ///   - database: the target, which must be empty.
+    ///   - verifies: whether to compare the result with the manifest.
     ///   - programs: the folder of `pg_restore`; `nil` to look for it.
-    ///   - show: given a line now and then.
+    ///   - show: receives a line now and then.
     /// - Throws: `BackupError`, `StoreError`, `ConfigurationError`. Nothing was changed before the backup was checked.
     package static func run(
         _ path: String, into database: DatabaseLocation, verifies: Bool, programs: String?,
@@ -27,7 +27,7 @@ package enum Restore {
         case (.sqlite(let target), .sqlite):
             let restoring = try EmbeddedRestoring(target)
             try check(folder, progress)
-            if restoring.replacedLeftovers { show("what a restore that was cut short had left was removed") }
+            if restoring.replacedLeftovers { show("removed the remains of an interrupted restore") }
             try await sqlite(folder, restoring, verifies: verifies, progress)
         case (.postgres(let uri), .postgres):
             try await postgres(folder, uri, verifies: verifies, programs: programs, progress, show: show)
@@ -58,7 +58,7 @@ package enum Restore {
         guard findings.isEmpty else {
             throw BackupError(
                 .damaged,
-                "what was restored is not what the manifest says, and no server will open it:\n"
+                "the restored database differs from the manifest, and no server will open it:\n"
                     + findings.lines.joined(separator: "\n"))
         }
     }
@@ -76,7 +76,7 @@ package enum Restore {
             before += try copy(folder.file(name), target) { progress.tell("restored", before + $0, of: all) }
         }
         if verifies {
-            // The pages are the bytes that were checked.
+            // The pages are the bytes that were checked before.
             let report = try EmbeddedSnapshot.with(restoring.records) {
                 try Backup.audit($0, progress, checksPages: false)
             }
@@ -87,7 +87,7 @@ package enum Restore {
             try EmbeddedBlobStore(path: restoring.blobs).close()
             try await RestoredOrder.begin(folder.manifest.summaries, in: store)
         } catch {
-            // What is wrong with the tables is the one thing to tell.
+            // The fault of the tables is the error to report.
             try? store.close()
             throw error
         }

@@ -2,9 +2,9 @@ import TidemarkModel
 import TidemarkOperations
 import TidemarkStore
 
-/// The orders of a database that was restored: what is written next must not be taken for what was lost.
+/// Begins new epochs in a restored database, so that new writes are not confused with the lost ones.
 enum RestoredOrder {
-    /// Begins a new epoch in each workspace, where it has not begun yet: after a kill some may have.
+    /// Begins a new epoch in each workspace that does not have one yet: after a kill some have.
     static func begin(_ summaries: [WorkspaceSummary], in store: some Store) async throws {
         let surroundings = ServerAssembly.Surroundings()
         for summary in summaries where summary.head.seq > 0 {

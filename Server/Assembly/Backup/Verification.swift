@@ -2,9 +2,9 @@ import TidemarkEmbeddedStore
 package import TidemarkOperations
 package import TidemarkStore
 
-/// Looking whether a backup, or a database that servers use, is sound: what `tidemark verify` does. Nothing is written.
+/// Checks a backup, or a database that servers use: `tidemark verify`. Writes nothing.
 package enum Verification {
-    /// Checks a backup: its files against the manifest, and what they hold.
+    /// Checks a backup: its files against the manifest, and their contents.
     ///
     /// - Parameter programs: the folder of `pg_restore`; `nil` to look for it.
     /// - Throws: `BackupError`, `StoreError` when it cannot be checked at all.
@@ -15,7 +15,7 @@ package enum Verification {
         let progress = Occasionally(show)
         let changed = folder.check { progress.tell("checked", $0, of: $1) }
         guard changed.isEmpty else {
-            // What is in them is not what was backed up: nothing is learned by reading it.
+            // Changed files no longer hold the backup: reading them tells nothing.
             var findings = Findings()
             for finding in changed { findings.add(finding) }
             return (folder.manifest, AuditReport(workspaces: [], findings: findings))

@@ -5,7 +5,7 @@ import TidemarkNode
 import TidemarkStore
 
 extension Doctor {
-    /// As the alerts have it.
+    /// The thresholds of the alerts.
     private static let diskBytesMin = 2e9
     private static let backupAgeMax: Milliseconds = 2 * 86_400_000
 
@@ -24,14 +24,14 @@ extension Doctor {
                     ? .well("disk", "\(Span.bytes(free)) are free where \(path) is")
                     : .wrong(
                         "disk", "\(Span.bytes(free)) are left where \(path) is",
-                        why: "A full disk stops all writes; what is written down is safe.",
-                        do: "Free some, or move the file to a larger disk while the server is stopped."))
+                        why: "A full disk stops all writes; stored records are safe.",
+                        do: "Free some space, or move the file to a larger disk while the server is stopped."))
         }
         guard FileManager.default.fileExists(atPath: path) else {
             return found + [
                 .look(
-                    "database", "\(path) is not there yet", why: "The first start makes it, and needs a schema.",
-                    do: "Start the server, or name the file that it has: --database sqlite:PATH")
+                    "database", "\(path) does not exist yet", why: "The first start makes it, and needs a schema.",
+                    do: "Start the server, or name its database file: --database sqlite:PATH")
             ]
         }
         do {
@@ -50,7 +50,7 @@ extension Doctor {
     func unreadable(_ reason: String) -> DoctorFinding {
         .wrong(
             "database", reason, why: "A server that cannot read it does not start, or answers 'unavailable'.",
-            do: "Start the database, mend its address, or what the reason names.")
+            do: "Start the database, correct its address, or fix the reason.")
     }
 
     /// - Parameters:
@@ -63,28 +63,28 @@ extension Doctor {
         let what = "\(engine), tables of generation \(generation), this version's is \(own)"
         if oldest > own {
             return .wrong(
-                "database", "\(what); they serve \(oldest) and later", why: "This version does not start on them.",
-                do: "Run the version that moved them.")
+                "database", "\(what); their oldest version is \(oldest)", why: "This version does not start on them.",
+                do: "Run the version that migrated them.")
         }
         guard generation < own else { return .well("database", what) }
         if let owner = foreignOwner {
             return .wrong(
-                "database", "\(what); the tables are the role \(owner)'s",
-                why: "The next start moves them, which their owner alone may do: it fails.",
+                "database", "\(what); the tables belong to the role \(owner)",
+                why: "The next start migrates them, which only their owner may do: it fails.",
                 do: "Connect as \(owner), or make \(role ?? "the role") a member of it:"
                     + " GRANT \(owner) TO \(role ?? "…").")
         }
         return .look(
-            "database", what, why: "The next start moves them, beside serving where that can be.",
+            "database", what, why: "The next start migrates them, while serving if possible.",
             do: (hasData ? "'tidemark backup FOLDER' first: there is no other way back. " : "")
                 + "'tidemark migrate --plan' says what it does and how long it may take.")
     }
 
     func backup(_ taken: Milliseconds?, _ configuration: ServerConfiguration) -> DoctorFinding {
-        let remedy = "tidemark backup FOLDER --database …, which verifies what it made; daily, by a timer."
+        let remedy = "tidemark backup FOLDER --database …, which verifies what it made; run it daily by a timer."
         guard let taken else {
             return .look(
-                "backup", "there is no verified backup", why: "What is lost with the disk is lost.", do: remedy)
+                "backup", "there is no verified backup", why: "If the disk fails, its records are lost.", do: remedy)
         }
         let age = now() - taken
         let what = "the newest verified backup is \(Span.words(Double(age) / 1_000)) old"
@@ -92,11 +92,11 @@ extension Doctor {
             let span = Span.words(Double(kept / .milliseconds(1)) / 1_000)
             return .look(
                 "backup", "\(what), and devices keep their writes for \(span)",
-                why: "After a restore of it, devices no longer offer what they wrote between the two: it is lost.",
+                why: "After a restore, devices no longer offer the writes between the two times: they are lost.",
                 do: remedy
                     + " Or set TIDEMARK_DURABLE to the age of the oldest backup that you would restore, or to backup.")
         }
         guard age > Self.backupAgeMax else { return .well("backup", what) }
-        return .look("backup", what, why: "What is newer is on devices alone after a restore.", do: remedy)
+        return .look("backup", what, why: "After a restore, newer writes exist on devices only.", do: remedy)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TidemarkTelemetry
 
 extension Doctor {
-    /// What a running server tells, by the alerts' thresholds.
+    /// Judges the figures of a running server by the alerts' thresholds.
     func running(_ configuration: ServerConfiguration?) async -> [DoctorFinding] {
         guard let figures else { return [] }
         do {
@@ -11,8 +11,8 @@ extension Doctor {
             return [
                 .wrong(
                     "server", "no figures: \(error)",
-                    why: "A server that does not answer serves nobody, or has no listener for operators.",
-                    do: "See whether it runs, and with --admin-listen.")
+                    why: "A server that does not answer is down, or has no listener for operators.",
+                    do: "Check that it runs, and that it was started with --admin-listen.")
             ]
         }
     }
@@ -29,7 +29,7 @@ extension Doctor {
         guard figures[.started] != nil else {
             return [
                 .wrong(
-                    "server", "what answers tells no figures of a server", why: "Something else listens there.",
+                    "server", "the answer has no figures of a server", why: "Another program listens there.",
                     do: "Name the address of --admin-listen.")
             ]
         }
@@ -52,24 +52,24 @@ extension Doctor {
         look(keys > 43_200, "the oldest keys of an issuer are \(Span.words(min(keys, 1e12))) old", "TidemarkKeysOld")
         let (slow, synced) = (figures[.slowConsumers] ?? 0, figures[.sockets, "synced"] ?? 0)
         look(
-            slow > 20 && slow > 0.05 * synced, "\(Int(slow)) sockets do not take what they are sent",
+            slow > 20 && slow > 0.05 * synced, "\(Int(slow)) sockets do not read what they are sent",
             "TidemarkSlowConsumers", .look)
         if let end = figures[.certificateEnd], !end.isNaN {
             found.append(certificate(endsIn: end - now, "the certificate that the server shows"))
         }
         if found.allSatisfy({ $0.level == .well }) {
             let since = figures[.started].map { "up for \(Span.words(now - $0)), " } ?? ""
-            found.append(.well("server", "\(since)\(Int(open)) connections, none of the alerts that one look can tell"))
+            found.append(.well("server", "\(since)\(Int(open)) connections, no alert that a single look can judge"))
         }
         return found
     }
 }
 
-/// Figures as Prometheus' text has them.
+/// The figures of a text in Prometheus' format.
 struct ServerFigures {
     private var values: [String: Double] = [:]
 
-    /// Lines that are none are passed over: it is another program's text.
+    /// Skips lines that are no figures: the text is another program's.
     init(_ text: String) {
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             guard let space = line.lastIndex(of: " ") else { continue }
@@ -84,7 +84,7 @@ struct ServerFigures {
         metric.label.flatMap { values["\(metric.rawValue){\($0.name)=\"\(label)\"}"] }
     }
 
-    /// Of each value of its label.
+    /// Returns the figure of each value of the metric's label.
     func series(_ metric: Metric) -> [(String, Double)] {
         (metric.label?.values ?? []).compactMap { label in self[metric, label].map { (label, $0) } }
     }

@@ -6,17 +6,17 @@ import TidemarkIdentity
 import TidemarkModel
 
 extension Doctor {
-    /// Days before the end of a certificate in which it should have been replaced, and in which it must be.
+    /// The days before a certificate's end from which it should be, and must be, replaced.
     private static let (certificateSoon, certificateNow) = (14.0, 3.0)
 
-    /// What is set and can be regretted.
+    /// Reports risky settings.
     func settings(_ configuration: ServerConfiguration) -> [DoctorFinding] {
         var found: [DoctorFinding] = []
         let isLocal = configuration.listen.isLoopback
         if configuration.isDevelopment {
             let why =
-                "A server with --dev takes each schema that it is started with, and its secrets lie beside its data."
-            let what = "started for trying things out, on \(configuration.listen)"
+                "A server with --dev accepts each schema that it is started with, and keeps its secrets with its data."
+            let what = "started in development mode, on \(configuration.listen)"
             let remedy = "Give it a secret of its own (--secret-file) or issuers (--issuers), and leave --dev out."
             found.append(
                 isLocal
@@ -26,8 +26,8 @@ extension Doctor {
         if !isLocal, configuration.tls == nil, configuration.proxies == nil {
             found.append(
                 .look(
-                    "tls", "clients come to \(configuration.listen) by plain HTTP, and no proxy is named",
-                    why: "Tokens and records are read by whoever is on the way.",
+                    "tls", "clients use plain HTTP on \(configuration.listen), and no proxy is named",
+                    why: "Anyone on the network path can read tokens and records.",
                     do:
                         "Set --tls-certificate and --tls-key, or listen on 127.0.0.1 behind a proxy that speaks TLS, and name it "
                         + "by --trusted-proxies (deploy/tls.md)."))
@@ -35,35 +35,36 @@ extension Doctor {
         if isLocal, configuration.proxies == nil, configuration.tls == nil, !configuration.isDevelopment {
             found.append(
                 .look(
-                    "proxies", "listens on \(configuration.listen) alone, and no proxy is named",
+                    "proxies", "listens on \(configuration.listen) only, and no proxy is named",
                     why:
-                        "Behind a proxy all clients have its address: one bound for strangers, and the security log names nobody.",
+                        "Behind an unnamed proxy all clients share one address: one bound for all, and a security log"
+                        + " without their addresses.",
                     do: "Name the proxy: --trusted-proxies 127.0.0.1,::1"))
         }
         if !isLocal, configuration.hostNames.allSatisfy({ Self.isAddress($0) }) {
             found.append(
                 .look(
                     "names", "listens on \(configuration.listen), and no name of the server is set",
-                    why: "Requests by a name are answered 421: apps and proxies that call it by one do not get in.",
+                    why: "Requests to a host name are answered 421: apps and proxies that use one are refused.",
                     do: "Name it as they call it: --host-names sync.example"))
         }
         if configuration.adminListen == nil, figures == nil {
             found.append(
                 .look(
-                    "figures", "there is no listener for operators", why: "Nobody sees a running server stand still.",
+                    "figures", "there is no listener for operators", why: "No one notices a server that hangs.",
                     do: "Set --admin-listen 127.0.0.1:8081, and call the doctor with --server http://127.0.0.1:8081"))
         } else if let admin = configuration.adminListen, !admin.isLoopback {
             found.append(
                 .look(
-                    "figures", "operators are listened to on \(admin)",
-                    why: "Whoever reaches it reads the server's figures.",
+                    "figures", "operators' calls are accepted on \(admin)",
+                    why: "Anyone who reaches it can read the server's figures.",
                     do: "Listen on 127.0.0.1, or keep clients off that network."))
         }
         found += leaks(configuration)
         return found.isEmpty ? [.well("settings", "nothing risky is set")] : found
     }
 
-    /// What shows itself to those whom it does not concern.
+    /// Reports secrets and data that others could read.
     private func leaks(_ configuration: ServerConfiguration) -> [DoctorFinding] {
         var found: [DoctorFinding] = []
         for (setting, file) in [(Setting.secret, Setting.secretFile), (.cursorKey, .cursorKeyFile)]
@@ -72,20 +73,20 @@ extension Doctor {
                 .look(
                     "secrets", "\(setting.rawValue) is in the environment",
                     why: "An environment is shown by many programs and inherited by others.",
-                    do: "Put it into a file that only the server's user reads, and name that: \(file.rawValue)"))
+                    do: "Put it into a file that only the server's user reads, and name the file: \(file.rawValue)"))
         }
         if case .postgres(let uri) = configuration.database, URLComponents(string: uri)?.password != nil {
             found.append(
                 .look(
                     "secrets", "the database's address holds a password",
-                    why: "Command lines and environments are read by others on the machine.",
-                    do: "Take it out, and use PGPASSFILE or PGPASSWORD."))
+                    why: "Command lines and environments can be read by others on the machine.",
+                    do: "Remove it, and use PGPASSFILE or PGPASSWORD."))
         }
         if configuration.logLevel <= .debug {
             found.append(
                 .look(
-                    "log", "the log's level is \(configuration.logLevel)", why: "Each push leaves a line.",
-                    do: "Set TIDEMARK_LOG_LEVEL=info once you have seen what you wanted."))
+                    "log", "the log's level is \(configuration.logLevel)", why: "Each push writes a line.",
+                    do: "Set TIDEMARK_LOG_LEVEL=info when you no longer need the details."))
         }
         for origin in configuration.origins.sorted() where origin.hasPrefix("http://") {
             guard let host = URLComponents(string: origin)?.host, !ListenAddress(host: host, port: 0).isLoopback else {
@@ -94,13 +95,13 @@ extension Doctor {
             found.append(
                 .look(
                     "origins", "pages of \(origin) may call",
-                    why: "Whoever is on the way can put a page of his own there.",
-                    do: "Serve the page by https, and name that."))
+                    why: "Anyone on the network path can replace such a page.",
+                    do: "Serve the page by https, and name its https origin."))
         }
         return found
     }
 
-    /// Files that are read at the start.
+    /// Checks the files that are read at the start.
     func files(_ configuration: ServerConfiguration, _ values: SettingValues) -> [DoctorFinding] {
         var found: [DoctorFinding] = []
         for setting in [Setting.secretFile, .cursorKeyFile, .tlsKey, .adminTokenFile] {
@@ -108,7 +109,7 @@ extension Doctor {
             found.append(
                 .look(
                     "secrets", "\(path) may be read by others (mode \(String(mode, radix: 8)))",
-                    why: "Whoever reads it can be the server, sign tokens for everybody, or do what operators do.",
+                    why: "Its reader can pose as the server, sign tokens for every user, or act as an operator.",
                     do: "chmod 600 \(path), owned by the server's user."))
         }
         guard let tls = configuration.tls else { return found }
@@ -118,7 +119,7 @@ extension Doctor {
             return found + [
                 .wrong(
                     "certificate", "\(tls.certificate) or \(tls.key) cannot be read", why: "The server does not start.",
-                    do: "Mend the path or the permission.")
+                    do: "Correct the path or the permissions.")
             ]
         }
         do throws(ServerCertificate.Fault) {
@@ -128,7 +129,7 @@ extension Doctor {
             found.append(
                 .wrong(
                     "certificate", "\(tls.certificate): \(error)",
-                    why: "The server does not start with it; one that runs goes on with the certificate before.",
+                    why: "The server does not start with it; a running server keeps its earlier certificate.",
                     do: "Write a chain whose first certificate belongs to the key."))
         }
         return found
@@ -138,8 +139,8 @@ extension Doctor {
         let days = seconds / 86_400
         let what = seconds > 0 ? "\(name) ends in \(Span.words(seconds))" : "\(name) has ended"
         guard days < certificateSoon else { return .well("certificate", what) }
-        let why = "Clients refuse the connection from then on; what they have not sent waits on them."
-        let remedy = "Renew it and write the files: a running server takes them by itself."
+        let why = "Clients refuse to connect from then on; their unsent writes wait on the devices."
+        let remedy = "Renew it and write the files: a running server reads them by itself."
         return days < certificateNow
             ? .wrong("certificate", what, why: why, do: remedy) : .look("certificate", what, why: why, do: remedy)
     }
@@ -150,14 +151,14 @@ extension Doctor {
     }
 
     private static func mode(of path: String) -> Int? {
-        // A file that cannot be looked at is told by whoever has to read it.
+        // The code that needs the file reports one that cannot be read.
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    /// Limits of the process.
+    /// Checks the limits of the process.
     ///
-    /// - Parameter files: what the system lets it open.
+    /// - Parameter files: the bound on its open files.
     func limits(_ configuration: ServerConfiguration, _ files: Int?) -> [DoctorFinding] {
         guard let files else { return [] }
         let needed = configuration.limits.edge.connectionsMax + configuration.limits.edge.probesMax + OpenFiles.reserve
@@ -166,19 +167,19 @@ extension Doctor {
             .look(
                 "files",
                 "\(files) files may be open, and \(configuration.limits.edge.connectionsMax) connections need \(needed)",
-                why: "The server takes fewer connections than it is set to.",
-                do: "LimitNOFILE=\(needed) in the unit, or ulimit -n, for the server's user (this was read for yours).")
+                why: "The server accepts fewer connections than configured.",
+                do: "LimitNOFILE=\(needed) in the unit, or ulimit -n, for the server's user (this limit is yours).")
         ]
     }
 
-    /// Whether keys can be had.
+    /// Checks that the issuers' keys can be fetched.
     func issuers(_ configuration: ServerConfiguration) async -> [DoctorFinding] {
         let accepted: [Issuer]
         do throws(ConfigurationError) { accepted = try await configuration.acceptedIssuers() } catch {
             return [
                 .wrong(
                     "keys", "\(error)", why: "A server does not start with these issuers.",
-                    do: "Mend the file; 'tidemark token explain' says more about one token.")
+                    do: "Correct the file; 'tidemark token explain' says more about one token.")
             ]
         }
         var found: [DoctorFinding] = []
@@ -187,13 +188,13 @@ extension Doctor {
             let fetch = KeyFetch(group: eventLoops)
             do throws(KeyFetchError) {
                 let keys = try await fetch(source)
-                found.append(.well("keys", "\(issuer.name): \(keys.keys.keys.count) keys stand at \(source)"))
+                found.append(.well("keys", "\(issuer.name): \(keys.keys.keys.count) keys at \(source)"))
             } catch {
                 found.append(
                     .wrong(
                         "keys", "\(issuer.name): no keys from \(source): \(error)",
-                        why: "Keys that are known count for a day; then nobody of this issuer gets in (503, 4503).",
-                        do: "See whether the address answers from here, and whether it is a public one."))
+                        why: "Known keys are used for a day; then all of this issuer's users are refused (503, 4503).",
+                        do: "Check that the address answers from here, and that it is public."))
             }
         }
         return found

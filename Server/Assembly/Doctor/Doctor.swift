@@ -4,15 +4,16 @@ package import NIOCore
 import TidemarkIdentity
 package import TidemarkModel
 
-/// Looks at everything that an operator's figures and alerts look at, once: for who has no Prometheus, and before a server is put up.
+/// Checks once everything that an operator's figures and alerts watch: for operators without Prometheus, and before a
+/// server is installed.
 ///
 /// Reads the same settings as the server, and the database beside it; writes nothing.
 package struct Doctor: Sendable {
     package let environment: [String: String]
-    /// From the command line.
+    /// The settings of the command line.
     package let overrides: [Setting: String]
-    /// Prometheus' text of a running server, as its listener for operators gives it; `nil` where none was named. Throws what is
-    /// shown as the reason.
+    /// Fetches the text that a running server's listener for operators gives to Prometheus; `nil` if no server was
+    /// named. The doctor shows a thrown error as the reason.
     package let figures: (@Sendable () async throws -> String)?
     package let eventLoops: any EventLoopGroup
     /// Milliseconds since 1970.
@@ -32,7 +33,7 @@ package struct Doctor: Sendable {
 
     var logger: Logger { Logger(label: "tidemark") { _ in SwiftLogNoOpLogHandler() } }
 
-    /// Everything that was found, in the order of looking.
+    /// Returns all findings, in the order of the checks.
     package func examine() async -> [DoctorFinding] {
         var found: [DoctorFinding] = []
         var environment = environment
@@ -44,18 +45,18 @@ package struct Doctor: Sendable {
             let hasProof = [Setting.secret, .secretFile, .issuers].contains { values[$0] != nil }
             let isDevelopment = try values.flag(.development)
             if !hasProof, !isDevelopment {
-                // Who names a running server alone has not described one that is to be started.
+                // With only a running server named, there is no server to be started whose settings could be judged.
                 isDescribed = figures == nil
                 if isDescribed {
                     found.append(
                         .look(
                             "settings", "neither a secret nor issuers were given",
-                            why: "A server does not start without.",
+                            why: "A server does not start without one of them.",
                             do: "Give the doctor what the server is given: --secret-file or --issuers."))
                 }
                 // The operator's own token file, for calls to the running server, is not a setting of a server here.
                 if !isDescribed { environment[Setting.adminTokenFile.rawValue] = nil }
-                // Stands for the one that was not given, so that all else can be looked at.
+                // Replaces the missing secret, so that everything else can be checked.
                 environment[Setting.secret.rawValue] = String(repeating: "-", count: TokenSecret.bytesMin)
             }
             configuration = try ServerConfiguration(environment: environment, overrides: overrides)

@@ -1,43 +1,43 @@
-/// One thing that was looked at: what was found, why it matters, and what to do.
+/// The result of one check: the finding, its consequence, and the remedy.
 package struct DoctorFinding: Hashable, Sendable, Encodable {
-    /// How bad it is, from nothing to worst.
+    /// The severity, in rising order.
     package enum Level: String, Sendable, Encodable, Comparable {
         case well
-        /// Somebody should look at it, not tonight.
+        /// An operator should look at it, not tonight.
         case look
-        /// Something is wrong, or soon will be.
+        /// Something is wrong, or will be soon.
         case wrong
 
         private var rank: Int { self == .well ? 0 : self == .look ? 1 : 2 }
         package static func < (one: Level, other: Level) -> Bool { one.rank < other.rank }
     }
 
-    /// A word for programs, such as `disk`.
+    /// A keyword for programs, such as `disk`.
     package var check: String
     package var level: Level
     package var what: String
-    /// Empty where all is well.
+    /// The consequence; empty if all is well.
     package var why = ""
-    /// What to do about it; empty where all is well.
+    /// The remedy; empty if all is well.
     package var remedy = ""
 
-    /// Nothing to do.
+    /// A finding that requires nothing.
     package static func well(_ check: String, _ what: String) -> DoctorFinding {
         DoctorFinding(check: check, level: .well, what: what)
     }
 
-    /// Somebody should look at it, by day.
+    /// A finding that an operator should look at, by day.
     package static func look(_ check: String, _ what: String, why: String, do remedy: String) -> DoctorFinding {
         DoctorFinding(check: check, level: .look, what: what, why: why, remedy: remedy)
     }
 
-    /// Somebody should do something now.
+    /// A finding that an operator should act on now.
     package static func wrong(_ check: String, _ what: String, why: String, do remedy: String) -> DoctorFinding {
         DoctorFinding(check: check, level: .wrong, what: what, why: why, remedy: remedy)
     }
 }
 
-/// Spans as people say them.
+/// Spans of time and sizes in words.
 enum Span {
     static func words(_ seconds: Double) -> String {
         let seconds = max(0, seconds)

@@ -4,7 +4,7 @@ import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
-/// Looks from time to time when the newest verified backup was taken, so that a scrape need not wait for the store.
+/// Looks up from time to time when the newest verified backup was taken, so that a scrape need not wait for the store.
 final class BackupWatch: Service {
     private static let lookEvery = Duration.seconds(60)
 
@@ -19,7 +19,7 @@ final class BackupWatch: Service {
         self.logger = logger
     }
 
-    /// Milliseconds since 1970; `nil` when there is none, or none is known yet.
+    /// The time of the newest verified backup in milliseconds since 1970; `nil` when none is known.
     var lastTaken: Milliseconds? { newest.withLock { $0 } }
 
     func run() async throws {
@@ -31,7 +31,7 @@ final class BackupWatch: Service {
         }
     }
 
-    /// What was known stays where the store does not say.
+    /// Reads the time from the store. If that fails, the last known time stays.
     func look() async {
         guard let log else { return }
         do throws(StoreError) {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What the system says of this process.
+/// The system's figures of this process.
 struct ProcessFigures: Sendable {
-    /// Seconds since 1970: when the server was put together.
+    /// The start of the server, in seconds since 1970.
     let startedSeconds = Date().timeIntervalSince1970.rounded()
 
-    /// Bytes in memory; not a number where the system has no `/proc`.
+    /// The bytes in memory; not a number if the system has no `/proc`.
     var residentBytes: Double {
         guard let statm = FileManager.default.contents(atPath: "/proc/self/statm") else { return .nan }
         let numbers = String(decoding: statm, as: UTF8.self).split(separator: " ")
@@ -14,12 +14,12 @@ struct ProcessFigures: Sendable {
     }
 }
 
-/// Room on a file system.
+/// The free space of a file system.
 enum DiskSpace {
-    /// Bytes that a file there may still take; `nil` where the system does not say.
+    /// Returns the bytes that a file there may still grow by; `nil` if the system does not say.
     static func free(at path: String) -> Double? {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        // A folder that is not there has no room to tell of: the figure is not a number then.
+        // A folder that does not exist has no free space: the figure is not a number then.
         guard let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder) else { return nil }
         return (attributes[.systemFreeSize] as? NSNumber)?.doubleValue
     }

@@ -6,19 +6,19 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkTelemetry
 
-/// Answers a scrape: takes the figures of this moment, and tells them with all that was counted. Waits for no store.
+/// Answers a scrape with the current figures and all counts. Waits for no store.
 struct Scrape: Sendable {
     let node: Node
     let edge: Edge
     let keys: KeyService
     let backups: BackupWatch
-    /// `nil` where plain HTTP is spoken.
+    /// `nil` for plain HTTP.
     let certificate: CertificateWatch?
     let pools: (@Sendable () -> StorePools)?
-    /// A file on the file system that may fill.
+    /// A file on the file system whose free space is reported.
     let databasePath: String?
     let telemetry: Telemetry
-    /// Lines of the log that were dropped so far.
+    /// The count of log lines that were dropped so far.
     let logLinesDropped: @Sendable () -> Int
     private let gauges: Gauges
     private let process = ProcessFigures()
@@ -39,7 +39,7 @@ struct Scrape: Sendable {
         gauges = Gauges(telemetry.registry)
     }
 
-    /// Prometheus' text.
+    /// Returns the figures as Prometheus' text.
     func text() async -> String {
         setLanes()
         setConnections()

@@ -4,11 +4,11 @@ struct StorePools: Sendable {
     struct Pool: Sendable {
         var idle: Int
         var leased: Int
-        /// Who waits for a connection.
+        /// The callers that wait for a connection.
         var waiting: Int
     }
 
-    /// Each workspace that is being written has one.
+    /// The pool of writing connections: each workspace with writes uses one of them.
     var writers: Pool
     var readers: Pool
 }

@@ -8,7 +8,7 @@ import TidemarkPostgresStore
 import TidemarkStore
 
 extension Backup {
-    /// Makes the archive, and reads the rows beside it.
+    /// Makes the archive, and reads the rows at the same time.
     static func postgres(
         _ uri: String, _ draft: BackupDraft, programs: String?, verifies: Bool,
         _ program: String, _ progress: Occasionally
@@ -23,7 +23,7 @@ extension Backup {
             let tools = try PostgresPrograms(
                 configuration.environment, in: programs, serverVersion: snapshot.serverVersion, schema: snapshot.schema)
             let id = snapshot.id
-            // Both see the same moment, and go on side by side.
+            // Both read the same snapshot, side by side.
             async let dumped: Void = aside { try tools.dump(to: path, snapshot: id) }
             let audit = DatabaseAudit()
             try await snapshot.rows { row in
@@ -45,7 +45,7 @@ extension Backup {
         return (manifest, findings)
     }
 
-    /// What the rows in an archive say. Blocks.
+    /// Audits the rows of an archive. Blocks.
     private static func archived(
         _ path: String, _ tools: PostgresPrograms, of generation: Int, _ progress: Occasionally
     ) throws -> AuditReport {
@@ -74,29 +74,29 @@ extension Backup {
         }
     }
 
-    /// Writes down in the database how far a verified backup goes.
+    /// Records in the database the state that a verified backup covers.
     static func note(
         _ manifest: BackupManifest, _ heads: [(WorkspaceID, Head)], verified: Milliseconds, _ uri: String,
         _ show: (String) -> Void
     ) async throws {
         guard manifest.generation >= PostgresBackupNote.generation.number else {
             return show(
-                "it is not written down that there is a backup: tables of generation \(manifest.generation) have no"
-                    + " place for it")
+                "the database cannot record the backup: tables of generation \(manifest.generation) have no column"
+                    + " for it")
         }
         try await PostgresBackupNote.write(
             heads, taken: manifest.taken, verified: verified, .database(uri), logger: .quiet)
     }
 
     private static func size(_ path: String) -> Int64 {
-        // Only shown: nothing is decided by it.
+        // Only shown: no decision depends on it.
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return ((attributes?[.size] as? NSNumber)?.int64Value ?? 0).megabytes
     }
 }
 
 extension Logger {
-    /// Says on standard error what goes wrong with connections.
+    /// A logger that writes only the errors of connections, to standard error.
     static var quiet: Logger {
         var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error

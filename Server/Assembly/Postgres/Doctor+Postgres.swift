@@ -35,10 +35,10 @@ extension Doctor {
     }
 }
 
-// MARK: What PostgreSQL says
+// MARK: The settings of PostgreSQL
 
 extension Doctor {
-    /// Clocks that differ by more than this are looked at; by more than the second, wrong.
+    /// The difference of clocks that is reported, and the one that is wrong.
     private static let (clockSoon, clockNow): (Milliseconds, Milliseconds) = (1_000, 30_000)
     private static let versionMin = 150_000
 
@@ -62,7 +62,7 @@ extension Doctor {
             found.append(
                 .look(
                     "postgres", "synchronous_commit is off",
-                    why: "A crash loses writes of the last moment that devices were told of; they offer them again.",
+                    why: "A crash loses the newest writes that devices hold as settled; they offer them again.",
                     do: "synchronous_commit = on for this database or its role."))
         }
         if let timeout = settings["idle_session_timeout"], timeout != "0" {
@@ -70,14 +70,14 @@ extension Doctor {
                 .look(
                     "postgres", "idle_session_timeout is \(timeout) ms",
                     why:
-                        "The connection that hears of other servers' commits is ended each time it is quiet for that long.",
+                        "The connection for other servers' commits is closed each time it is idle for that long.",
                     do: "ALTER ROLE … SET idle_session_timeout = 0 for Tidemark's role."))
         }
         if let encoding = settings["server_encoding"], encoding != "UTF8" {
             found.append(
                 .wrong(
                     "postgres", "the database's encoding is \(encoding)", why: "Text of other scripts is refused.",
-                    do: "Make a database with ENCODING 'UTF8', and move there by backup and restore."))
+                    do: "Make a database with ENCODING 'UTF8', and move the data by backup and restore."))
         }
         let limits = configuration.limits.postgres
         let needed = limits.sequencingConnections + limits.readingConnections + 1
@@ -86,7 +86,7 @@ extension Doctor {
                 .look(
                     "postgres",
                     "\(examination.connections) of \(most) connections are taken, and a server needs \(needed)",
-                    why: "A server that gets none answers 'unavailable'; if one runs, its own are among those taken.",
+                    why: "A server without a connection answers 'unavailable'; a running one's are among those taken.",
                     do: "Raise max_connections, or lower TIDEMARK_LIMIT_POSTGRES_WRITERS and …_READERS."))
         }
         found.append(clock(examination.clockAhead, doubt: examination.clockDoubt))
@@ -96,7 +96,7 @@ extension Doctor {
     private static func readOnly(_ examination: PostgresExamination) -> DoctorFinding? {
         if examination.isStandby {
             return .wrong(
-                "postgres", "the database takes no writes: it is a standby", why: "All commits fail.",
+                "postgres", "the database accepts no writes: it is a standby", why: "All commits fail.",
                 do: "Name the primary in the address (target_session_attrs=read-write chooses it).")
         }
         let names = ["default_transaction_read_only", "transaction_read_only"]
@@ -104,17 +104,17 @@ extension Doctor {
         let (database, role) = (examination.ground.database.quotedName, examination.ground.role.quotedName)
         return .wrong(
             "postgres", "\(name) is on: the database, its server or the role is set to read only",
-            why: "A server does not become ready, and its tables are not moved.",
+            why: "A server does not become ready, and its tables are not migrated.",
             do: "ALTER DATABASE \(database) RESET default_transaction_read_only; the same for ALTER ROLE \(role), or in"
                 + " postgresql.conf; and leave it out of the address.")
     }
 
-    /// - Parameter ahead: of the database's clock, in milliseconds.
+    /// - Parameter ahead: the lead of the database's clock, in milliseconds.
     static func clock(_ ahead: Milliseconds, doubt: Milliseconds) -> DoctorFinding {
         let off = max(0, abs(ahead) - doubt)
         let what = "the database's clock is \(abs(ahead)) ms \(ahead < 0 ? "behind" : "ahead of") this machine's"
         guard off > clockSoon else { return .well("clock", what) }
-        let why = "Times of records, tokens' ends and the figures of delivery are off by as much."
+        let why = "Times of records, tokens' expiry and the figures of delivery are wrong by as much."
         let remedy = "Let both follow a time server (chrony, systemd-timesyncd)."
         return off > clockNow ? .wrong("clock", what, why: why, do: remedy) : .look("clock", what, why: why, do: remedy)
     }
@@ -123,24 +123,24 @@ extension Doctor {
         guard let pooler = probe.pooler else {
             return [
                 probe.hears
-                    ? .well("pooler", "no pooler stands between, and NOTIFY is heard")
+                    ? .well("pooler", "there is no pooler, and NOTIFY is received")
                     : .look(
-                        "pooler", "NOTIFY is not heard within two seconds",
+                        "pooler", "no NOTIFY is received within two seconds",
                         why: "Servers learn of each other's commits by polling, seconds later.",
-                        do: "See what stands between: a proxy, or a server that is too busy.")
+                        do: "Look for the cause: a proxy, or a server that is too busy.")
             ]
         }
         guard probe.sharesSessions || !probe.hears || !probe.keepsStatements else {
-            return [.well("pooler", "\(pooler) stands between, and leaves sessions whole")]
+            return [.well("pooler", "\(pooler) is in use, and leaves sessions whole")]
         }
         var broken: [String] = []
-        if !probe.hears { broken.append("LISTEN hears nothing") }
+        if !probe.hears { broken.append("LISTEN receives nothing") }
         if !probe.keepsStatements { broken.append("prepared statements are lost") }
         if probe.sharesSessions { broken.append("advisory locks and settings of a session reach another client's") }
         let mode = probe.sharesSessions ? " in transaction mode" : ""
         return [
             .wrong(
-                "pooler", "\(pooler) stands between\(mode): \(broken.joined(separator: ", "))",
+                "pooler", "\(pooler) is in use\(mode): \(broken.joined(separator: ", "))",
                 why: "Commits fail or hang, and other servers' commits are seen late.",
                 do: "Connect to PostgreSQL itself, or to a pool of that pooler whose mode is session.")
         ]

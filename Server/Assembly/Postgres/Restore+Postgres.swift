@@ -8,7 +8,7 @@ import TidemarkPostgresStore
 import TidemarkStore
 
 extension Restore {
-    /// Restores the archive into an empty schema, or goes on where a restore was cut short.
+    /// Restores the archive into an empty schema, or continues an interrupted restore.
     static func postgres(
         _ folder: BackupFolder, _ uri: String, verifies: Bool, programs: String?,
         _ progress: Occasionally, show: (String) -> Void
@@ -18,18 +18,18 @@ extension Restore {
         let (target, schema, version, application) = try await PostgresRestoring.look(configuration, logger: .quiet)
         switch target {
         case .empty: break
-        case .unfinished: show("a restore was cut short after its rows were there: it goes on")
+        case .unfinished: show("continues a restore that was interrupted after its rows were written")
         case .restoring(let process):
             throw BackupError(
                 .refused,
-                "a restore that was cut short is still writing into this database: wait until it has ended, or end it"
+                "an interrupted restore is still writing into this database: wait until it has ended, or end it"
                     + " there (SELECT pg_terminate_backend(\(process))), and run this again")
         case .inUse(let nodes):
             throw BackupError(
                 .refused,
                 "the schema \(schema) of this database has tables of Tidemark's"
                     + (nodes > 0 ? ", and servers are connected" : "")
-                    + ". They are left as they are: make another database (CREATE DATABASE), restore into it, and start the"
+                    + ". They stay unchanged: make another database (CREATE DATABASE), restore into it, and start the"
                     + " servers on that one")
         }
         let tools = try PostgresPrograms(
@@ -45,7 +45,7 @@ extension Restore {
             }
         }
         if target == .empty, verifies {
-            // Before a new epoch begins, which is not in the manifest.
+            // Compared before a new epoch begins, which is not in the manifest.
             let report = try await PostgresSnapshot.with(configuration, isExported: false, logger: .quiet) {
                 let audit = DatabaseAudit()
                 try await $0.rows { row in

@@ -8,7 +8,7 @@ import TidemarkPostgresStore
 import TidemarkStore
 
 extension OpenedStore {
-    /// Brings the database to this version's tables and opens it; its services must run before it answers.
+    /// Migrates the database to this version's tables and opens it. Its services must run before it answers.
     static func postgres(
         _ uri: String, _ configuration: ServerConfiguration, logger: Logger
     ) async throws -> OpenedStore {
@@ -47,11 +47,11 @@ extension OpenedStore {
 }
 
 extension OpenedStore {
-    /// A pooler that lends a session to each transaction loses what a server relies on, now and then and without a word: so it is
-    /// refused before anything is done.
+    /// Refuses a pooler that lends its sessions per transaction, before anything is done: a server on it would now and
+    /// then silently lose statements, settings and notifications.
     private static func refuseSharedSessions(_ connection: PostgresConfiguration) async throws(ConfigurationError) {
         let probe: ConnectionProbe
-        // What cannot be reached is told by whoever needs it next.
+        // The next user of the connection reports a database that cannot be reached.
         do { probe = try await ConnectionProbe.run(connection) } catch { return }
         guard let reason = probe.refusal else { return }
         throw ConfigurationError(.database, reason)
@@ -59,7 +59,7 @@ extension OpenedStore {
 }
 
 extension PostgresConfiguration {
-    /// - Throws: `ConfigurationError` for a connection string that is none.
+    /// - Throws: `ConfigurationError` for an invalid connection string.
     static func database(_ uri: String) throws(ConfigurationError) -> PostgresConfiguration {
         do throws(PostgresError) {
             return try PostgresConfiguration(connectionString: uri)
@@ -79,11 +79,11 @@ extension PostgresStore.Options {
 }
 
 extension ConnectionProbe {
-    /// Why a server does not start behind it; `nil` where it may.
+    /// The reason why a server does not start behind the pooler; `nil` if it may.
     var refusal: String? {
         guard let pooler, sharesSessions else { return nil }
         return
-            "\(pooler) stands between in transaction mode, which loses prepared statements, LISTEN and settings: connect to "
+            "\(pooler) is in transaction mode, which loses prepared statements, LISTEN and settings: connect to "
             + "PostgreSQL itself, or to a pool of that pooler whose mode is session"
     }
 }
@@ -94,9 +94,9 @@ extension StorePools.Pool {
     }
 }
 
-/// NOTIFY as the node's hints, and as its way to speak to the other nodes.
+/// Commit hints and the messages between nodes, over NOTIFY.
 private final class PostgresCommitHints: CommitHints, NodeRelay {
-    /// Hints that wait for the node; more of them say no more than "look".
+    /// The hints that may wait for the node; further ones would only repeat "look".
     private static let waitingMax = 1_024
     private let hintsOfOthers: AsyncStream<CommitHint>
     private let wordsOfOthers: AsyncStream<String>
@@ -126,7 +126,7 @@ private final class PostgresCommitHints: CommitHints, NodeRelay {
 
 /// Runs the store's connections and housekeeping until everything that uses them has stopped.
 private struct PostgresService: Service {
-    /// Between two rounds of housekeeping.
+    /// The pause between two rounds of housekeeping.
     private static let trimEvery = Duration.seconds(60)
     let store: PostgresStore
     let hints: PostgresCommitHints
@@ -149,12 +149,14 @@ private struct PostgresService: Service {
         }
     }
 
-    /// Hints are a convenience: without them the poll finds what other nodes wrote.
+    /// Listens for hints. Without them the poll still finds other nodes' writes.
     private func listen() async {
         do {
             try await hints.channel.run()
         } catch {
-            logger.warning("No more word from other nodes but by polling", metadata: ["error": "\(error)"])
+            logger.warning(
+                "The connection for NOTIFY ended: other nodes' commits are found by polling only",
+                metadata: ["error": "\(error)"])
         }
     }
 
@@ -167,7 +169,7 @@ private struct PostgresService: Service {
             } catch is CancellationError {
                 return
             } catch {
-                logger.warning("Housekeeping failed; it is tried again", metadata: ["error": "\(error)"])
+                logger.warning("Housekeeping failed; the server tries again", metadata: ["error": "\(error)"])
             }
         }
     }

@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkOperations
 import TidemarkStore
 
-/// A program that was built without the trait `PostgreSQL`: each call of this folder refuses.
+/// Built without the trait `PostgreSQL`: each call of this folder refuses.
 extension ConfigurationError {
     static let withoutPostgres = ConfigurationError(
         .database,

@@ -8,7 +8,7 @@ package import TidemarkSequencer
 package import TidemarkStore
 package import TidemarkWire
 
-/// Every bound of a server that an operator may want to move.
+/// The bounds of a server that an operator may change.
 package struct ServerLimits: Sendable {
     package var wire = WireLimits()
     package var edge = EdgeLimits()
@@ -18,7 +18,7 @@ package struct ServerLimits: Sendable {
     package var lane = LaneLimits()
     package var accounts = AccountLimits()
     package var postgres = PostgresLimits()
-    /// Its `limits` are not looked at: `store` holds for every store.
+    /// Options of SQLite; their `limits` are ignored: `store` is for every store.
     package var embedded = EmbeddedStore.Options()
 
     package init() { wire.blobBytesMax = WireLimits.blobBytesDefault }
@@ -26,31 +26,31 @@ package struct ServerLimits: Sendable {
 
 /// The bounds of a server's work on PostgreSQL. A program without PostgreSQL has them too, so that its settings are the same.
 package struct PostgresLimits: Sendable {
-    /// Connections for steps of the order: as many workspaces can be written at once.
+    /// Connections for steps of the order: the number of workspaces that can be written at once.
     package var sequencingConnections = 4
     /// Connections for reads and registrations.
     package var readingConnections = 8
-    /// Time for what is missing of the schema before a node can serve, waiting for other nodes that make it included.
+    /// The time for schema steps that a node needs before it serves, including the wait for other nodes that do them.
     package var migrationTimeout: Duration = .seconds(600)
 }
 
 /// A bound that has an environment variable: `TIDEMARK_LIMIT_` and its name in capitals.
 package struct LimitSetting: Sendable {
-    /// Stands before a limit's name in the environment.
+    /// The prefix of a limit's variable in the environment.
     package static let prefix = "TIDEMARK_LIMIT_"
 
-    /// The limit that says the same as a setting, ``Setting/durable``.
+    /// The variable of the limit that has the same meaning as ``Setting/durable``.
     static let durableHours = prefix + "DURABLE_HOURS"
 
     package let variable: String
-    /// What it bounds, with its unit.
+    /// The bounded quantity, with its unit.
     package let meaning: String
     let range: ClosedRange<Int>
-    /// What counts when nothing is set.
+    /// The default.
     package let usual: Int
     let apply: @Sendable (inout ServerLimits, Int) -> Void
 
-    /// - Parameter value: reads what `apply` writes.
+    /// - Parameter value: reads the value that `apply` writes.
     init(
         _ name: String, _ meaning: String, _ range: ClosedRange<Int>, _ value: (ServerLimits) -> Int,
         _ apply: @escaping @Sendable (inout ServerLimits, Int) -> Void
@@ -69,15 +69,15 @@ package struct LimitSetting: Sendable {
         self.init(name, meaning, range, { $0[keyPath: path] }) { $0[keyPath: path] = $1 }
     }
 
-    /// Without the prefix, as `--limit` takes it.
+    /// The name without the prefix, for `--limit`.
     package var name: String { String(variable.dropFirst(Self.prefix.count)) }
 
-    /// What is said of a value that it does not take.
+    /// The error for an invalid value.
     var refusal: String {
         "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound): \(meaning); \(usual) by default"
     }
 
-    /// All of them; what is not here is not for operators to move.
+    /// All limits that operators may change.
     package static let all: [LimitSetting] = [
         LimitSetting(
             "RATE", "transactions a second that one client may sustain", 1...1_000_000, \.wire.transactionsPerSecond),
@@ -91,9 +91,9 @@ package struct LimitSetting: Sendable {
         LimitSetting(
             "CALLS_PER_USER", "calls of one user over HTTP in progress, waiting pulls among them", 1...1_000_000,
             \.wire.callsPerUserMax),
-        // A welcome that lists them all is a message that SDKs take, however long their names are.
+        // A welcome that lists them all fits into the messages that SDKs accept, however long the names are.
         LimitSetting(
-            "SCOPES", "scopes of one user on a connection; the oldest grants beyond are left out", 1...25_000,
+            "SCOPES", "scopes of one user on a connection; beyond that, the oldest grants are left out", 1...25_000,
             \.wire.scopesMax),
         LimitSetting(
             "STRANGERS_PER_ADDRESS", "unauthenticated connections of one address, 0 for any", 0...1_000_000,
@@ -101,7 +101,7 @@ package struct LimitSetting: Sendable {
         ) { $0.edge.unauthenticatedPerAddressMax = $1 == 0 ? nil : $1 },
         LimitSetting("CLIENTS_PER_USER", "registered clients of one user", 1...1_000_000, \.store.clientsPerUserMax),
         LimitSetting("MESSAGE_BYTES", "bytes of one message or HTTP body", 4_096...67_108_864, \.wire.messageBytesMax),
-        // SDKs take messages of 4 MiB: a larger record could be written and never be read.
+        // SDKs accept messages of 4 MiB: a larger record could be written and never be read.
         LimitSetting("RECORD_BYTES", "bytes of one record", 1_024...3_145_728, \.wire.model.recordBytesMax),
         LimitSetting(
             "TRANSACTION_BYTES", "bytes of one transaction", 2_048...16_777_216, \.wire.model.transactionBytesMax),
@@ -113,7 +113,7 @@ package struct LimitSetting: Sendable {
             "EPHEMERAL_RATE", "messages that are not kept, such as typing, a second and connection", 1...10_000,
             \.wire.ephemeral.perSecond),
         LimitSetting(
-            "EPHEMERAL_BYTES", "bytes of the payload of one of them", 64...65_536, \.wire.ephemeral.payloadBytesMax),
+            "EPHEMERAL_BYTES", "bytes of such a message's payload", 64...65_536, \.wire.ephemeral.payloadBytesMax),
         LimitSetting(
             "LEDGER_DAYS", "days that an overwritten value is kept, 0 for none", 0...36_500,
             { Int($0.store.ledgerLifetime / 86_400_000) }
@@ -123,7 +123,7 @@ package struct LimitSetting: Sendable {
         },
         LimitSetting(
             "LOG_DAYS",
-            "days that it is kept for operators who wrote what, in the last 65536 changes of a workspace; 0 for no longer "
+            "days that the author of each of a workspace's last 65536 changes is kept for operators; 0 for no longer "
                 + "than other servers need it", 0...36_500,
             { Int($0.store.logLifetime / 86_400_000) }
         ) {
@@ -131,18 +131,18 @@ package struct LimitSetting: Sendable {
         },
         LimitSetting(
             "KEEP_DAYS",
-            "days that deletions are remembered for devices that are away; one that comes later fetches anew. "
+            "days that deletions are remembered for absent devices; later ones fetch everything anew. "
                 + "'tidemark compact' sets it for one workspace", 1...36_500,
             { Int($0.node.compaction.keep / 86_400_000) }
         ) { $0.node.compaction.keep = Int64($1) * 86_400_000 },
         LimitSetting(
             "DURABLE_HOURS",
-            "hours after which a commit counts as safe from a restored backup or a failover; until then devices keep what "
-                + "they wrote, and offer it again. The same as --durable age=HOURSh", 1...87_600,
+            "hours after which a commit is treated as safe from a restored backup or a failover; until then devices"
+                + " keep their writes, and offer them again. The same as --durable age=HOURSh", 1...87_600,
             { if case .age(let age) = $0.node.durable { Int(age.components.seconds / 3_600) } else { 0 } }
         ) { $0.node.durable = .age(.seconds(3_600 * $1)) },
         LimitSetting(
-            "STANDBY_SECONDS", "seconds between two looks at what standbys have, with --durable replicas", 1...3_600,
+            "STANDBY_SECONDS", "seconds between two checks of the standbys, with --durable replicas", 1...3_600,
             { Int($0.node.standbysEvery.components.seconds) }
         ) { $0.node.standbysEvery = .seconds($1) },
         LimitSetting(
@@ -167,8 +167,8 @@ package struct LimitSetting: Sendable {
             "POSTGRES_READERS", "connections to PostgreSQL that read", 1...1_000, \.postgres.readingConnections),
         LimitSetting(
             "PASSWORD_COST",
-            "the power of two of scrypt's N for passwords: each hash takes 2^(this + 10) bytes for a "
-                + "moment", 14...18, { $0.accounts.cost.rounds }
+            "the power of two of scrypt's N for passwords: each hash uses 2^(this + 10) bytes of memory while it is "
+                + "computed", 14...18, { $0.accounts.cost.rounds }
         ) { $0.accounts.cost = ScryptCost(rounds: $1) ?? .usual },
         LimitSetting(
             "PASSWORDS_AT_ONCE", "hashes of passwords that are computed at once", 1...64, \.accounts.hashesAtOnce),
@@ -176,15 +176,15 @@ package struct LimitSetting: Sendable {
             "PASSWORDS_WAITING", "hashes of passwords that wait; one more is refused", 0...10_000,
             \.accounts.hashesWaitingMax),
         LimitSetting(
-            "TOKEN_MINUTES", "minutes that an access token of an account lives", 1...1_440,
+            "TOKEN_MINUTES", "minutes that an account's access token is valid", 1...1_440,
             { $0.accounts.tokenSeconds / 60 }
         ) { $0.accounts.tokenSeconds = 60 * $1 },
         LimitSetting(
-            "SIGN_IN_DAYS", "days after which a device that nobody used has to log in again", 1...3_650,
+            "SIGN_IN_DAYS", "days without use after which a device has to log in again", 1...3_650,
             { Int($0.accounts.idleMax / 86_400_000) }
         ) { $0.accounts.idleMax = Int64($1) * 86_400_000 },
         LimitSetting(
-            "RESET_MINUTES", "minutes for which a token that sets another password counts", 5...1_440,
+            "RESET_MINUTES", "minutes that a token for setting a new password is valid", 5...1_440,
             { Int($0.accounts.resetLifetime / 60_000) }
         ) { $0.accounts.resetLifetime = Int64($1) * 60_000 },
         LimitSetting("SQLITE_READERS", "connections that read a SQLite file", 1...100, \.embedded.readersMax),
@@ -192,7 +192,7 @@ package struct LimitSetting: Sendable {
 }
 
 extension ServerLimits {
-    /// Takes over what the environment sets.
+    /// Applies the limits of an environment.
     mutating func apply(_ environment: [String: String]) throws(ConfigurationError) {
         for (variable, text) in environment.sorted(by: { $0.key < $1.key })
         where variable.hasPrefix(LimitSetting.prefix) {
@@ -207,17 +207,17 @@ extension ServerLimits {
             setting.apply(&self, value)
         }
         try fitSizes(isSet: { environment[LimitSetting.prefix + $0] != nil })
-        // What the edge lets through is what the protocol allows.
+        // The edge accepts as much as the protocol allows.
         edge.messageBytesMax = wire.messageBytesMax
         edge.requestBodyBytesMax = wire.messageBytesMax
         edge.blobBytesMax = wire.blobBytesMax
     }
 
-    /// What a transaction carries besides a record of the largest size, and a message besides a transaction.
+    /// The bytes of a transaction around a record of the largest size, and of a message around a transaction.
     private static let envelopeBytes = 1_024
 
-    /// Makes each size that was set fit into the next one, so that what is told to clients is what they may send: sizes
-    /// that nobody set follow those that are set.
+    /// Makes each size fit into the next one, so that clients may send what the server announces: sizes that are not
+    /// set follow those that are.
     private mutating func fitSizes(isSet: (String) -> Bool) throws(ConfigurationError) {
         let room = Self.envelopeBytes
         let (setsRecord, setsTransaction, setsMessage) = (

@@ -1,8 +1,8 @@
 import TidemarkIdentity
 
-/// What can be set, by environment variable; a command line, and a file of settings, name each by the same words.
+/// The settings, by environment variable. A command line and a file of settings use the same words for each.
 ///
-/// This table is what the help of `tidemark serve`, `tidemark settings` and deploy/settings.md say.
+/// The help of `tidemark serve`, `tidemark settings` and deploy/settings.md come from this table.
 package enum Setting: String, Sendable, CaseIterable {
     case config = "TIDEMARK_CONFIG"
     case database = "TIDEMARK_DATABASE"
@@ -35,10 +35,10 @@ package enum Setting: String, Sendable, CaseIterable {
     case development = "TIDEMARK_DEV"
     case developmentReachable = "TIDEMARK_DEV_REACHABLE"
 
-    /// How a file says it.
+    /// The form of a setting's value in a file.
     package enum Form: Sendable {
         case text, path, database, number, flag, list
-        /// Not at all: files of settings are read by many.
+        /// Not allowed in a file: files of settings have many readers.
         case secret
 
         var words: String {
@@ -52,13 +52,13 @@ package enum Setting: String, Sendable, CaseIterable {
         }
     }
 
-    /// What is said of a setting wherever people read of it.
+    /// The description of a setting, for help and documents.
     package struct Row: Sendable {
         package let form: Form
-        /// What stands for the value in the help; `nil` for a flag.
+        /// The name of the value in the help; `nil` for a flag.
         package let valueName: String?
         package let meaning: String
-        /// What counts when nothing is set; `nil` where nothing does.
+        /// The default; `nil` without one.
         package let usual: String?
 
         init(_ form: Form, _ valueName: String?, _ meaning: String, usual: String? = nil) {
@@ -69,37 +69,39 @@ package enum Setting: String, Sendable, CaseIterable {
         }
     }
 
-    /// Its line of the table.
+    /// The setting's row of the table.
     package var row: Row {
         switch self {
         case .config:
             Row(
                 .path, "file",
                 "A file with any of these settings, JSON, such as { \"listen\": \"0.0.0.0:8080\", \"limits\": { "
-                    + "\"rate\": 200 } }. The environment counts more than it, and options more than both.")
+                    + "\"rate\": 200 } }. The environment overrides the file, and options override both.")
         case .database:
             Row(
                 .database, "database",
-                "Where the records are: sqlite:PATH or postgres://user@host/name.", usual: DatabaseLocation.usual)
+                "The database that holds the records: sqlite:PATH or postgres://user@host/name.",
+                usual: DatabaseLocation.usual)
         case .listen:
             Row(
                 .text, "host:port",
-                "Where to listen: *:PORT is every address of the machine, IPv4 and IPv6; port 0 lets the system choose.",
+                "The address to listen on: *:PORT is every address of the machine, IPv4 and IPv6; port 0 lets the"
+                    + " system choose.",
                 usual: "127.0.0.1:8080")
         case .adminListen:
             Row(
                 .text, "host:port",
-                "Where operators come: /metrics for Prometheus, /livez and /readyz, which ask nobody who he is, and with "
-                    + "--admin-token-file the console and the API. It belongs on an address that clients do not reach, such as "
-                    + "127.0.0.1:8081.",
-                usual: "there is none")
+                "The address for operators: /metrics for Prometheus, /livez and /readyz, all without a token, and with"
+                    + " --admin-token-file the console and the API. It belongs on an address that clients cannot reach,"
+                    + " such as 127.0.0.1:8081.",
+                usual: "none")
         case .adminTokenFile:
             Row(
                 .path, "file",
                 "Tokens that open the console and the API for operators, one a line: a name, a space, and at least "
                     + "\(AdminTokens.bytesMin) bytes.",
                 usual:
-                    "there is no API, and with --dev one whose token is made and kept in the data folder, as dev_admin_token"
+                    "no API; with --dev, a token is made and kept in the data folder, as dev_admin_token"
             )
         case .schema:
             Row(
@@ -109,18 +111,18 @@ package enum Setting: String, Sendable, CaseIterable {
         case .secret:
             Row(
                 .secret, "text",
-                "The secret that tokens are signed with, itself. Prefer its file: an environment is easily shown.")
+                "The secret that signs tokens, as text. Prefer its file: an environment is easily shown.")
         case .secretFile:
             Row(
                 .path, "file",
-                "The file that holds the secret which tokens are signed with, at least \(TokenSecret.bytesMin) "
+                "The file that holds the secret that signs tokens, at least \(TokenSecret.bytesMin) "
                     + "bytes.")
         case .issuers:
             Row(
                 .path, "file",
                 "The issuers whose tokens are accepted, JSON: Firebase, Auth0, Clerk, Supabase, Keycloak, Cognito "
-                    + "or any other; deploy/identity.md has examples. A secret is not needed then, and counts beside "
-                    + "them if it is given.")
+                    + "or any other; deploy/identity.md has examples. A secret is not needed then; if one is given, "
+                    + "its tokens are accepted too.")
         case .accounts:
             Row(
                 .flag, nil,
@@ -133,37 +135,38 @@ package enum Setting: String, Sendable, CaseIterable {
         case .accountsRegister:
             Row(
                 .text, "who",
-                "Who makes accounts: open, anybody; closed, operators by 'tidemark accounts'.", usual: "closed")
+                "Who may make accounts: open for everybody, closed for operators only ('tidemark accounts').",
+                usual: "closed")
         case .accountsKeyFile:
             Row(
                 .path, "file",
-                "Secrets of which the keys for the accounts' tokens are made, one a line, at least "
-                    + "\(TokenSecret.bytesMin) bytes each: the first signs, all are accepted. The same for all servers "
-                    + "on a database.", usual: "those that tokens are signed with")
+                "The secrets that the keys for the accounts' tokens are derived from, one a line, at least"
+                    + " \(TokenSecret.bytesMin) bytes each: the first signs, all are accepted. The same for all servers"
+                    + " on a database.", usual: "the secrets that sign tokens")
         case .accountsResetHook:
             Row(
                 .text, "url",
-                "A program that is told a token for who has forgotten his password, and sends it to him: https, or http "
-                    + "on this machine.", usual: "nobody is told")
+                "A program that receives a token for a user who forgot the password, and sends it to that user: https,"
+                    + " or http on this machine.", usual: "no program")
         case .accountsHookSecretFile:
             Row(
                 .path, "file",
-                "The secret that calls of that program are signed with, at least \(TokenSecret.bytesMin) bytes.")
+                "The secret that signs the calls to that program, at least \(TokenSecret.bytesMin) bytes.")
         case .cursorKey:
             Row(
                 .secret, "text",
-                "The key that cursors are sealed with, itself. Prefer its file.")
+                "The key that seals cursors, as text. Prefer its file.")
         case .cursorKeyFile:
             Row(
                 .path, "file",
-                "The file that holds the key which cursors are sealed with, the same for all servers on a "
-                    + "database.", usual: "made of the secret, or kept beside the SQLite file")
+                "The file that holds the key that seals cursors, the same for all servers on a "
+                    + "database.", usual: "derived from the secret, or kept beside the SQLite file")
         case .durable:
             Row(
                 .text, "rule",
-                "By what a commit counts as safe from a database that goes back; until then devices keep what "
-                    + "they wrote, and offer it again: age=24h, by its age; replicas=1, once so many standbys of "
-                    + "PostgreSQL have it on disk; backup, once a verified 'tidemark backup' has it.", usual: "age=24h")
+                "When a commit is treated as safe from a database that goes back: age=24h, by its age; replicas=1, once"
+                    + " so many standbys of PostgreSQL have it on disk; backup, once a verified 'tidemark backup' has"
+                    + " it. Until then devices keep their writes, and offer them again.", usual: "age=24h")
         case .logLevel:
             Row(
                 .text, "level",
@@ -171,26 +174,26 @@ package enum Setting: String, Sendable, CaseIterable {
         case .node:
             Row(
                 .number, "number",
-                "A number that tells this process from others on the same database.", usual: "random")
+                "A number that distinguishes this process from others on the same database.", usual: "random")
         case .name:
             Row(
                 .text, "name",
-                "What clients and logs see as the server's name.", usual: "tidemark")
+                "The server's name for clients and logs.", usual: "tidemark")
         case .hostNames:
             Row(
                 .list, "names",
-                "Names by which this server is called, such as sync.example: that of its public address, and those that "
-                    + "proxies and other machines use. A request by another name is answered 421; addresses and localhost "
-                    + "need no name here.", usual: "that of --listen, if it is a name")
+                "The host names of this server, such as sync.example: that of its public address, and those that"
+                    + " proxies and other machines use. A request to another name is answered 421; addresses and"
+                    + " localhost need not be listed.", usual: "the host of --listen, if it is a name")
         case .origins:
             Row(
                 .list, "origins",
                 "Web origins whose pages may connect and call, such as https://app.example; pages of others are answered "
-                    + "403. Apps send none and need none.", usual: "the server's own")
+                    + "403. Apps send no origin and need none.", usual: "the server's own")
         case .tlsCertificate:
             Row(
                 .path, "file",
-                "Speak TLS with this certificate and those above it, PEM. Taken anew when it changes, and on "
+                "Speak TLS with this certificate and its chain, PEM. Read again when the file changes, and on "
                     + "SIGHUP.", usual: "plain HTTP")
         case .tlsKey:
             Row(
@@ -199,42 +202,43 @@ package enum Setting: String, Sendable, CaseIterable {
         case .trustedProxies:
             Row(
                 .list, "addresses",
-                "Proxies whose word counts for who is at the other end, such as 10.0.0.0/8,::1; everybody else's "
-                    + "counts for nothing.", usual: "nobody")
+                "Proxies whose header names the client's address, such as 10.0.0.0/8,::1; the headers of other senders "
+                    + "are ignored.", usual: "none")
         case .proxyField:
             Row(
                 .text, "field",
-                "The field that they write: x-forwarded-for or forwarded.", usual: "x-forwarded-for")
+                "The field that these proxies write: x-forwarded-for or forwarded.", usual: "x-forwarded-for")
         case .proxyProtocol:
             Row(
                 .flag, nil,
-                "Their connections begin with a header of the PROXY protocol, version 2, and are closed without.")
+                "Their connections must begin with a header of the PROXY protocol, version 2; others are closed.")
         case .development:
             Row(
                 .flag, nil,
-                "Try things out: make a secret at the first start, unless one is given, keep it in the data folder as "
-                    + "\(DevelopmentSecret.Purpose.tokens.rawValue), and say how to get a token. Only this machine may reach it."
+                "Try things out: make a secret at the first start, unless one is given, keep it in the data folder as"
+                    + " \(DevelopmentSecret.Purpose.tokens.rawValue), and print how to get a token. Only this machine"
+                    + " may reach the server."
             )
         case .developmentReachable:
             Row(
                 .flag, nil,
-                "Let others reach a server that was started with --dev: what they send and get is read by anyone on the "
-                    + "way, unless it has a certificate.")
+                "Let others reach a server that was started with --dev: without a certificate, anyone on the network"
+                    + " path can read its traffic.")
         }
     }
 
-    /// How a file says it.
+    /// The form of the setting's value in a file.
     package var form: Form { row.form }
 
     private static let prefix = "TIDEMARK_"
-    /// As a file says it: `admin_listen`.
+    /// The member of a file that holds the setting: `admin_listen`.
     package var member: String { rawValue.dropFirst(Self.prefix.count).lowercased() }
-    /// As a command line says it: `--admin-listen`; `nil` for what it cannot say, since others read it.
+    /// The option of a command line: `--admin-listen`; `nil` for a secret, since others could read it.
     package var option: String? { form == .secret ? nil : "--" + member.split(separator: "_").joined(separator: "-") }
-    /// What a file may say.
+    /// The settings that a file may hold.
     static let inFiles = allCases.filter { $0 != .config && $0.form != .secret }
 
-    /// For the help of its option.
+    /// The help text of its option.
     package var help: String {
         var variable = rawValue
         switch self {

@@ -2,18 +2,18 @@ import Foundation
 package import TidemarkIdentity
 package import TidemarkModel
 
-/// How people sign in here, checked.
+/// The checked settings of people's sign-in.
 package struct AccountConfiguration: Sendable {
-    /// At least one.
+    /// The workspaces with accounts, at least one.
     package var workspaces: [WorkspaceID]
-    /// Anybody may make an account.
+    /// True when anyone may make an account.
     package var isOpen: Bool
-    /// What the keys for tokens are made of; at least one.
+    /// The secrets that the keys for tokens are derived from, at least one.
     package var secrets: [TokenSecret]
-    /// Who is told of tokens that set another password, and by which secret; `nil` for nobody.
+    /// The program that receives tokens for setting a new password, and the secret of these calls; `nil` for none.
     package var hook: (url: String, secret: TokenSecret)?
 
-    /// - Throws: where no keys can be made of the secrets.
+    /// - Throws: if no keys can be derived from the secrets.
     package func keys(lifetime: Duration) async throws(ConfigurationError) -> AccountKeys {
         do {
             return try await AccountKeys(secrets, lifetime: lifetime)
@@ -26,14 +26,14 @@ package struct AccountConfiguration: Sendable {
 extension SettingValues {
     private static let workspacesMax = 1_000
 
-    /// `nil` where nobody signs in here.
+    /// Reads the settings of accounts; `nil` if accounts are off.
     func accounts(_ secret: ServerSecret?) throws(ConfigurationError) -> AccountConfiguration? {
         guard try flag(.accounts) else {
             for setting in [
                 Setting.accountsWorkspaces, .accountsRegister, .accountsKeyFile, .accountsResetHook,
                 .accountsHookSecretFile,
             ] where self[setting] != nil {
-                throw ConfigurationError(setting, "says nothing without --accounts (TIDEMARK_ACCOUNTS=1)")
+                throw ConfigurationError(setting, "has no effect without --accounts (TIDEMARK_ACCOUNTS=1)")
             }
             return nil
         }
@@ -58,7 +58,7 @@ extension SettingValues {
             if !workspaces.contains(workspace) { workspaces.append(workspace) }
         }
         guard (1...Self.workspacesMax).contains(workspaces.count) else {
-            throw ConfigurationError(.accountsWorkspaces, "names from 1 to \(Self.workspacesMax) workspaces")
+            throw ConfigurationError(.accountsWorkspaces, "must name from 1 to \(Self.workspacesMax) workspaces")
         }
         return workspaces
     }
@@ -70,21 +70,21 @@ extension SettingValues {
         if let secret { return [secret.tokens] + secret.previousTokens }
         throw ConfigurationError(
             .accountsKeyFile,
-            "there is no secret that keys for the accounts' tokens could be made of; write one with 'head -c 32 /dev/urandom "
+            "there is no secret for the keys of the accounts' tokens; write one with 'head -c 32 /dev/urandom "
                 + "| od -An -v -tx1 | tr -d \" \\n\" > accounts_key', name the file here, and give it to every server")
     }
 
     private func hook() throws(ConfigurationError) -> (url: String, secret: TokenSecret)? {
         guard let url = self[.accountsResetHook] else {
             guard self[.accountsHookSecretFile] == nil else {
-                throw ConfigurationError(.accountsHookSecretFile, "says nothing without --accounts-reset-hook")
+                throw ConfigurationError(.accountsHookSecretFile, "has no effect without --accounts-reset-hook")
             }
             return nil
         }
         guard let path = self[.accountsHookSecretFile] else {
             throw ConfigurationError(
                 .accountsHookSecretFile,
-                "whoever is told a token checks by a secret that this server tells it: name a file that holds one")
+                "the program of the reset hook needs a secret to check this server's calls: name a file that holds one")
         }
         let secrets = try SecretLines(try file(path, .accountsHookSecretFile), from: .accountsHookSecretFile).secrets
         guard let first = secrets.first else { throw ConfigurationError(.accountsHookSecretFile, "\(path) is empty") }

@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkEdge
 
-/// Where the certificate and its key are, in PEM.
+/// The paths of a certificate and its key, in PEM.
 package struct CertificatePaths: Hashable, Sendable {
     package var certificate: String
     package var key: String
@@ -25,7 +25,7 @@ extension SettingValues {
             for setting in [Setting.proxyProtocol, .proxyField] where self[setting] != nil {
                 guard setting == .proxyProtocol, !sendsHeader else {
                     throw ConfigurationError(
-                        setting, "says nothing without TIDEMARK_TRUSTED_PROXIES: whose word would count?")
+                        setting, "has no effect without TIDEMARK_TRUSTED_PROXIES: name the proxies")
                 }
             }
             return nil
@@ -35,11 +35,11 @@ extension SettingValues {
             let name = part.trimmingCharacters(in: .whitespaces)
             guard let range = AddressRange(name) else {
                 throw ConfigurationError(
-                    .trustedProxies, "\"\(name)\" is no address and no block of them, such as 10.0.0.0/8 or fd00::/8")
+                    .trustedProxies, "\"\(name)\" is no address and no block: write 10.0.0.1, 10.0.0.0/8 or fd00::/8")
             }
             guard !range.isEverything else {
                 throw ConfigurationError(
-                    .trustedProxies, "\"\(name)\" is everybody: whoever connects could say that he is somebody else")
+                    .trustedProxies, "\"\(name)\" covers every address: any client could claim another's address")
             }
             ranges.append(range)
         }
@@ -51,9 +51,9 @@ extension SettingValues {
         return TrustedProxies(ranges, field: field, sendsHeader: sendsHeader)
     }
 
-    /// The names by which the server is called, beside addresses and `localhost`.
+    /// Reads the host names that requests may use, beside addresses and `localhost`.
     func hostNames(_ listen: ListenAddress) throws(ConfigurationError) -> Set<String> {
-        // It listens there, so that it is called so as well.
+        // Clients may also call the server by the host that it listens on.
         var names: Set<String> = [listen.host]
         for part in (self[.hostNames] ?? "").split(separator: ",") {
             let name = part.trimmingCharacters(in: .whitespaces)
@@ -68,7 +68,7 @@ extension SettingValues {
         return names
     }
 
-    /// As a browser writes them: scheme and host, and the port where it is not the usual one.
+    /// Reads origins as browsers write them: scheme and host, and the port if it is not the scheme's usual one.
     func origins() throws(ConfigurationError) -> Set<String> {
         var origins: Set<String> = []
         for part in (self[.origins] ?? "").split(separator: ",") {
@@ -81,20 +81,21 @@ extension SettingValues {
                     "\"\(text)\" is no origin: write https://app.example, with nothing behind the host or port")
             }
             guard text == text.lowercased() else {
-                throw ConfigurationError(.origins, "\"\(text)\": browsers write \(scheme.lowercased()) and hosts small")
+                throw ConfigurationError(
+                    .origins, "\"\(text)\": write \(scheme.lowercased()) and the host in lower case, as browsers do")
             }
             origins.insert(text)
         }
         return origins
     }
 
-    /// A server for trying things out takes each schema that it is started with, and speaks plain HTTP.
+    /// Refuses a reachable address in development mode, which accepts any schema and speaks plain HTTP.
     func requireLoopback(_ listen: ListenAddress) throws(ConfigurationError) {
         let isReachable = try flag(.developmentReachable)
         guard !listen.isLoopback, !isReachable else { return }
         throw ConfigurationError(
             .listen,
-            "\(listen) is reached by others, and --dev is for this machine alone: listen on 127.0.0.1, or say it a second time by "
+            "others can reach \(listen), and --dev is for this machine only: listen on 127.0.0.1, or confirm it by "
                 + "--dev-reachable (TIDEMARK_DEV_REACHABLE=1)")
     }
 }

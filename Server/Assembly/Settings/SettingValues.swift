@@ -6,8 +6,8 @@ import TidemarkHub
 import TidemarkIdentity
 import TidemarkModel
 
-/// The settings as text: what a command line says counts more than the environment, and that more than a file. An empty value
-/// counts as none.
+/// The settings as text: a command line overrides the environment, which overrides a file. An empty value is treated as
+/// unset.
 struct SettingValues {
     /// Limits by variable, of the environment and of the file.
     let limits: [String: String]
@@ -16,13 +16,13 @@ struct SettingValues {
     private let overrides: [Setting: String]
     private let reader: ConfigReader
 
-    /// - Throws: for a file of settings that cannot be read, or says what is none.
+    /// - Throws: for a file of settings that cannot be read or is invalid.
     init(environment: [String: String], overrides: [Setting: String]) throws(ConfigurationError) {
         let (environment, overrides) = (environment.filter { !$1.isEmpty }, overrides.filter { !$1.isEmpty })
         let path = overrides[.config] ?? environment[Setting.config.rawValue]
         var file: SettingsFile?
         if let path { file = try SettingsFile(at: path) }
-        // Of a value and a file that holds it, one is set: by who counts more.
+        // A secret and its file exclude each other; the source with the higher priority wins.
         for (text, holder) in [(Setting.secret, Setting.secretFile), (.cursorKey, .cursorKeyFile)]
         where environment[text.rawValue] != nil { file?.drop(holder) }
         if environment[LimitSetting.durableHours] != nil { file?.drop(.durable) }
@@ -31,7 +31,7 @@ struct SettingValues {
         self.file = file
         let inFile = file?.values ?? [:]
         limits = inFile.merging(environment) { $1 }.filter { $0.key.hasPrefix(LimitSetting.prefix) }
-        // All are marked as secrets, so that no report of what was read shows one.
+        // All are marked as secrets, so that no report of the reader shows one.
         var providers: [any ConfigProvider] = [
             InMemoryProvider(
                 name: "options",
@@ -50,13 +50,13 @@ struct SettingValues {
 
     subscript(setting: Setting) -> String? { reader.string(forKey: setting.key, isSecret: true) }
 
-    /// The same with the file and the line of the value that is meant, where it comes from there.
+    /// Returns the error with the file and line of its value, if the value comes from the file.
     func placed(_ error: ConfigurationError) -> ConfigurationError {
         let isGiven = Setting(rawValue: error.setting).map { overrides[$0] != nil } ?? false
-        guard !isGiven, environment[error.setting] == nil, let place = file?.place(of: error.setting) else {
+        guard !isGiven, environment[error.setting] == nil, let position = file?.place(of: error.setting) else {
             return error
         }
-        return ConfigurationError(place, error.reason)
+        return ConfigurationError(position, error.reason)
     }
 
     func flag(_ setting: Setting) throws(ConfigurationError) -> Bool {
@@ -71,12 +71,12 @@ struct SettingValues {
         guard let text = self[.adminListen] else { return nil }
         let address = try ListenAddress(text, of: .adminListen)
         guard address != listen || address.port == 0 else {
-            throw ConfigurationError(.adminListen, "\(address) is where clients come: it needs a port of its own")
+            throw ConfigurationError(.adminListen, "\(address) is the clients' address: choose another port")
         }
         return address
     }
 
-    /// - Parameter development: the token of a server for trying things out, where it has no other.
+    /// - Parameter development: the token of a server in development mode that has no other.
     func adminTokens(_ development: DevelopmentSecret?) throws(ConfigurationError) -> AdminTokens? {
         guard let path = self[.adminTokenFile] else {
             guard let development else { return nil }
@@ -130,14 +130,14 @@ struct SettingValues {
         return CursorKeys(own: own, secret: secret).seal
     }
 
-    /// - Parameter development: the secret of a server for trying things out, where it has no other.
+    /// - Parameter development: the secret of a server in development mode that has no other.
     func secret(_ development: DevelopmentSecret?) throws(ConfigurationError) -> ServerSecret? {
         if let path = self[.secretFile] {
             return try ServerSecret(try file(path, .secretFile), from: .secretFile)
         }
         if let text = self[.secret] { return try ServerSecret(Array(text.utf8), from: .secret) }
         guard let development else {
-            // Accounts have keys of their own, if they are named.
+            // Accounts may have keys of their own.
             if self[.issuers] != nil || self[.accountsKeyFile] != nil { return nil }
             throw ConfigurationError(
                 .secretFile,
@@ -157,8 +157,8 @@ struct SettingValues {
 }
 
 extension Setting {
-    /// What it is for a command beside the server: its option counts more than the environment, and that more than the file of
-    /// settings which the environment names; `nil` where none says anything.
+    /// Returns the setting for a command other than the server; `nil` if it is not set. Its option overrides the
+    /// environment, which overrides the file of settings that the environment names.
     ///
     /// - Throws: for a file of settings that cannot be read.
     package func given(_ option: String?, _ environment: [String: String]) throws(ConfigurationError) -> String? {

@@ -4,17 +4,17 @@ import TidemarkModel
 
 /// A file of settings, JSON: `{ "listen": "0.0.0.0:8080", "limits": { "rate": 200 } }`.
 ///
-/// A member is the option without its dashes, with `_` for `-`. Paths in it are meant from the folder of the file. What it says is
-/// what the environment would say, so that both are checked in one place; a member that is none is refused, since a misspelt one
-/// would silently not count.
+/// A member is the option without its dashes, with `_` for `-`. Relative paths in it start at the file's folder. The
+/// values become those of the environment, so that one code checks both. An unknown member is refused, since a misspelt
+/// one would silently have no effect.
 struct SettingsFile: Sendable {
     let path: String
-    /// By environment variable.
+    /// The values by environment variable.
     private(set) var values: [String: String] = [:]
     private var lines: [String: Int] = [:]
     private static let limitsMember = "limits"
 
-    /// - Throws: for a file that cannot be read, with the line of what is wrong in it.
+    /// - Throws: for a file that cannot be read, or with the line of its first fault.
     init(at path: String) throws(ConfigurationError) {
         guard let contents = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError(.config, "cannot read the file \(path)")
@@ -49,13 +49,13 @@ struct SettingsFile: Sendable {
         }
     }
 
-    /// Where the file says it: `tidemark.json, line 3, admin_listen`.
+    /// Returns the position of a value in the file: `tidemark.json, line 3, admin_listen`.
     func place(of variable: String) -> String? {
         guard let line = lines[variable] else { return nil }
         return "\(path), line \(line), \(Self.member(of: variable))"
     }
 
-    /// Somebody who counts more says the same in another way.
+    /// Drops a value that another setting with a higher priority overrides.
     mutating func drop(_ setting: Setting) { values[setting.rawValue] = nil }
 
     private mutating func take(_ text: String, _ variable: String, _ line: Int) throws(ConfigurationError) {
@@ -81,7 +81,7 @@ struct SettingsFile: Sendable {
         }
     }
 
-    /// What the environment would say.
+    /// Returns the value as the environment would hold it.
     private func text(_ value: LocatedJSON, _ setting: Setting, _ line: Int) throws(ConfigurationError) -> String {
         switch (setting.form, value.value) {
         case (.flag, .plain(.boolean(let isSet))): return isSet ? "true" : "false"
@@ -89,7 +89,7 @@ struct SettingsFile: Sendable {
         case (.text, .plain(.string(let text))), (.list, .plain(.string(let text))): return text
         case (.path, .plain(.string(let text))): return text.isEmpty ? "" : located(text)
         case (.database, .plain(.string(let text))):
-            // What is none is told by who reads it.
+            // The reader of the setting reports an invalid value.
             guard let location = try? DatabaseLocation(text), let path = location.path else { return text }
             return "sqlite:" + located(path)
         case (.list, .array(let elements)):
@@ -126,8 +126,8 @@ struct SettingsFile: Sendable {
     private static func refusal(of name: String) -> String {
         if let secret = [Setting.secret, .cursorKey].first(where: { $0.member == name }) {
             return
-                "\"\(name)\" does not stand in a file of settings, which many may read: write it into a file of its own, and "
-                + "name that by \"\(secret.member)_file\""
+                "\"\(name)\" may not be in a file of settings, which has many readers: write it into a file of its own,"
+                + " and name that by \"\(secret.member)_file\""
         }
         let names = Setting.inFiles.map(\.member) + [limitsMember]
         return "there is no setting \"\(name)\"; those that exist: \(names.joined(separator: ", "))"

@@ -21,7 +21,7 @@ struct AccountOptions: ParsableArguments {
     @Option(help: ArgumentHelp(Setting.accountsHookSecretFile.help, valueName: "file"))
     var accountsHookSecretFile: String?
 
-    /// What was given, by setting.
+    /// The given values by setting.
     var values: [(Setting, String?)] {
         [
             (.accounts, accounts ? "1" : nil), (.accountsWorkspaces, accountsWorkspaces),

@@ -3,13 +3,13 @@ import TidemarkCommandLine
 import TidemarkIdentity
 import TidemarkModel
 
-/// `tidemark accounts`: who signs in at a server of its own.
+/// `tidemark accounts`: the accounts of people who sign in at the server itself.
 struct AccountsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts",
-        abstract: "List, add and disable the accounts of a running server, and bring them from elsewhere.",
+        abstract: "List, add and disable the accounts of a running server, and import them.",
         discussion: """
-            The server runs with --accounts and with a listener for operators; what is done is listed by 'tidemark audit'.
+            The server runs with --accounts and a listener for operators; 'tidemark audit' lists what was done.
 
             EXAMPLES
               tidemark accounts add ann@example.com --admin-token-file admin_tokens
@@ -21,12 +21,12 @@ struct AccountsCommand: AsyncParsableCommand {
         subcommands: [List.self, Add.self, Disable.self, Enable.self, ResetPassword.self, AccountsImportCommand.self])
 }
 
-/// Whose account, and why.
+/// The account, and the reason for the act.
 struct AccountActOptions: ParsableArguments {
-    @Argument(help: "The name that is typed to log in.")
+    @Argument(help: "The login name.")
     var login: String
 
-    @Option(help: "Why, for 'tidemark audit'.")
+    @Option(help: "The reason, for 'tidemark audit'.")
     var why = ""
 
     @OptionGroup var place: AdminWorkspace
@@ -38,7 +38,7 @@ struct AccountActOptions: ParsableArguments {
         }
     }
 
-    /// Has it done.
+    /// Sends the act to the server.
     func act(_ act: String, _ more: Fields = Fields()) async throws -> Fields {
         var call = more
         call["workspace"] = .string(place.workspace)
@@ -48,12 +48,12 @@ struct AccountActOptions: ParsableArguments {
         return try await admin.call("accounts", body: call.canonicalBytes)
     }
 
-    /// Prints a token for another password.
+    /// Prints a token for setting a password.
     func tell(_ answer: Fields, _ done: String) throws {
         guard !admin.printsJSON(answer) else { return }
-        guard let token = answer.text("reset") else { throw CommandFailure("the server gives no token") }
+        guard let token = answer.text("reset") else { throw CommandFailure("the server's answer has no token") }
         print("\(done), user \(answer.word("user"))")
-        print("a token for a password, good once, until \(answer.day("until")):")
+        print("a token for setting a password, valid once, until \(answer.day("until")):")
         print(token.withoutSteering)
     }
 }
@@ -65,8 +65,8 @@ extension AccountsCommand {
             commandName: "list",
             abstract: "Print the accounts of a workspace, one a line.",
             discussion: """
-                Columns, parted by tabs: name, user, when it was made, when its password was set, the scheme of its hash \
-                (none: there is no password), since when it is disabled; - stands for nothing.
+                Columns, separated by tabs: name, user, when it was made, when its password was set, the scheme of its \
+                hash (none: there is no password), since when it is disabled; - is an empty column.
                 """)
 
         @OptionGroup var place: AdminWorkspace
@@ -96,10 +96,10 @@ extension AccountsCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Make an account, and print a token by which its person sets a password.",
-            discussion: "Nobody logs in before. The token is good once; 'reset-password' makes another.")
+            abstract: "Make an account, and print a token with which its user sets a password.",
+            discussion: "The user can log in after that. The token is valid once; 'reset-password' makes another.")
 
-        @Option(help: "Whom the account's tokens are for, where records name a user already; else one by chance.")
+        @Option(help: "The user id of the account's tokens, if records name the user already. (default: a random one)")
         var user: String?
 
         @OptionGroup var options: AccountActOptions
@@ -115,7 +115,7 @@ extension AccountsCommand {
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "disable",
-            abstract: "Let nobody in by an account any more, and sign all of its devices out.",
+            abstract: "Lock an account, and sign all of its devices out.",
             discussion: "Connections end on every server within a second. Nothing is deleted: see 'enable'.")
 
         @OptionGroup var options: AccountActOptions
@@ -129,7 +129,7 @@ extension AccountsCommand {
     /// `tidemark accounts enable`.
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "enable", abstract: "Let an account's person in again, by the password that it has.")
+            commandName: "enable", abstract: "Unlock an account; its password stays.")
 
         @OptionGroup var options: AccountActOptions
 
@@ -143,9 +143,9 @@ extension AccountsCommand {
     struct ResetPassword: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "reset-password",
-            abstract: "Print a token by which an account's person sets another password.",
+            abstract: "Print a token with which an account's user sets a new password.",
             discussion:
-                "Until then the one that there is counts. Who may be in by it is signed out by 'tidemark devices revoke --user'."
+                "Until then the old password is valid. 'tidemark devices revoke --user' signs out all who use it."
         )
 
         @OptionGroup var options: AccountActOptions

@@ -8,29 +8,30 @@ import TidemarkModel
 struct AccountsImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Bring accounts with their passwords from elsewhere.",
+        abstract: "Import accounts with their passwords.",
         discussion: """
-            FILE is what 'firebase auth:export users.json --format=json' writes, with --firebase and a file of the project's \
-            parameters, as the Firebase console shows them (Authentication, password hash parameters):
+            FILE is what 'firebase auth:export users.json --format=json' writes, with --firebase and a file of the \
+            project's parameters, as the Firebase console shows them (Authentication, password hash parameters):
 
               {"base64_signer_key":"…","base64_salt_separator":"Bw==","rounds":8,"mem_cost":14}
 
-            Users keep their ids, and log in by their address and the password that they have. Those without an address are \
-            left out and named; those without a password set one by a token.
+            Users keep their ids, and log in by their address and their existing password. Those without an address \
+            are left out and listed; those without a password set one with a token.
 
-            Without --firebase each line of FILE is an account: {"login":"ann@example.com","user":"ann","hash":"$scrypt$ln=15,\
-            r=8,p=1$SALT$HASH"}; "user", "hash", "created" (milliseconds) and "disabled" may be missing.
+            Without --firebase each line of FILE is an account: \
+            {"login":"ann@example.com","user":"ann","hash":"$scrypt$ln=15,r=8,p=1$SALT$HASH"}; "user", "hash", \
+            "created" (milliseconds) and "disabled" may be missing.
 
-            What is there already is left as it is, so that a second run does no harm.
+            Existing accounts stay unchanged, so that a second run does no harm.
             """)
 
     @Argument(help: "The file.")
     var file: String
 
-    @Option(help: ArgumentHelp("The project's parameters: FILE is an export of Firebase's.", valueName: "file"))
+    @Option(help: ArgumentHelp("The project's parameters, if FILE is an export of Firebase.", valueName: "file"))
     var firebase: String?
 
-    @Option(help: "Why, for 'tidemark audit'.")
+    @Option(help: "The reason, for 'tidemark audit'.")
     var why = ""
 
     @OptionGroup var place: AdminWorkspace
@@ -68,9 +69,9 @@ struct AccountsImportCommand: AsyncParsableCommand {
             added += answer.number("added") ?? 0
             guard case .array(let names)? = answer["taken"] else { continue }
             taken += names.count
-            for case .string(let name) in names { print("there already: \(name.withoutSteering)") }
+            for case .string(let name) in names { print("exists already: \(name.withoutSteering)") }
         }
-        print("\(Int(added).counted("account")) added, \(taken) there already")
+        print("\(Int(added).counted("account")) added, \(taken) existed already")
     }
 
     private static func bytes(_ path: String) throws -> [UInt8] {
@@ -112,22 +113,22 @@ struct FirebaseProject {
         (signerKey, saltSeparator, self.rounds, memoryCost) = (signer, separator, rounds, memory)
     }
 
-    /// A hash of the export as it is stored here.
+    /// Returns a hash of the export in this server's form.
     func hash(_ hash: String, salt: String) throws -> String {
         let text =
             "$fbscrypt$v=1,n=\(memoryCost),r=\(rounds),p=1,ss=\(saltSeparator),sk=\(signerKey)$\(salt)$\(hash)"
         do throws(PasswordHash.Fault) {
             return try PasswordHash(text).text
         } catch {
-            throw CommandFailure("a hash that does not read: \(error); are the parameters those of the project?")
+            throw CommandFailure("a hash is invalid: \(error); check that the parameters are the project's")
         }
     }
 }
 
-/// What `firebase auth:export` writes.
+/// The accounts in a file of `firebase auth:export`.
 struct FirebaseExport {
     private(set) var accounts: [Fields] = []
-    /// Users without an address, by their ids.
+    /// The ids of users without an address.
     private(set) var leftOut: [String] = []
 
     init(_ bytes: [UInt8], of project: FirebaseProject) throws {

@@ -5,21 +5,21 @@ import TidemarkCommandLine
 import TidemarkIdentity
 import TidemarkModel
 
-/// How the listener for operators is reached, and by which token.
+/// The address of the listener for operators, and the token for it.
 struct AdminOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
             The listener for operators of a running server, its --admin-listen. Lists of connections are those of that \
-            server alone.
+            server only.
             """, valueName: "url"))
     var admin = "http://127.0.0.1:8081"
 
     @Option(
         help: ArgumentHelp(
             """
-            The file that the server has as its --admin-token-file; the first token counts. (environment: \
-            TIDEMARK_ADMIN_TOKEN_FILE, or the file of settings in TIDEMARK_CONFIG)
+            The server's --admin-token-file; the first token is used. (environment: TIDEMARK_ADMIN_TOKEN_FILE, or the \
+            file of settings in TIDEMARK_CONFIG)
             """, valueName: "file"))
     var adminTokenFile: String?
 
@@ -29,7 +29,7 @@ struct AdminOptions: ParsableArguments {
     var json = false
 
     /// - Returns: the members of the answer.
-    /// - Throws: `CommandFailure` with the words of the server, or with what is in the way to it.
+    /// - Throws: `CommandFailure` with the server's message, or the reason why it cannot be reached.
     func call(
         _ path: String, _ members: [(String, String?)] = [], body: [UInt8] = []
     ) async throws -> Fields {
@@ -39,12 +39,12 @@ struct AdminOptions: ParsableArguments {
         let address = "/admin/v1/" + path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         let call = try OperatorCall(body.isEmpty ? "GET" : "POST", address, at: admin, token: try token(), body: body)
         let (status, bytes) = try await call.answer()
-        // What does not read is no answer of such a listener, whatever is wrong with it.
+        // An invalid answer comes from another program, whatever is wrong with it.
         guard let answer = try? JSONReader.read(bytes, { try $0.fields() }) else {
-            throw CommandFailure("\(admin) is no listener for operators: it answers with status \(status)")
+            throw CommandFailure("\(admin) is not a listener for operators: it answers with status \(status)")
         }
         guard status == 200 else {
-            // What is not there is told by its name; else it is the address that is not.
+            // A 404 names the missing record; without a name, the path itself is unknown.
             if status == 404, answer.text("msg") == "no such address" {
                 let more = path.hasPrefix("accounts") ? " and --accounts" : ""
                 throw CommandFailure(
@@ -55,9 +55,9 @@ struct AdminOptions: ParsableArguments {
         return answer
     }
 
-    /// Prints the whole answer where that is asked for.
+    /// Prints the whole answer if the user asks for JSON.
     ///
-    /// - Returns: false where it is to be printed for people.
+    /// - Returns: false if the answer is to be printed for people.
     func printsJSON(_ answer: Fields) -> Bool {
         if json { print(String(decoding: answer.canonicalBytes, as: UTF8.self)) }
         return json
@@ -69,7 +69,7 @@ struct AdminOptions: ParsableArguments {
     private func token() throws -> String {
         guard let path = try Setting.adminTokenFile.given(adminTokenFile, ProcessInfo.processInfo.environment) else {
             guard development.dev else {
-                throw CommandFailure("name the server's file of tokens by --admin-token-file, or give --dev")
+                throw CommandFailure("name the server's file of tokens with --admin-token-file, or give --dev")
             }
             let secret = try development.secret(.operators)
             guard let token = Self.firstToken(secret.text) else {
@@ -90,7 +90,7 @@ struct AdminOptions: ParsableArguments {
     }
 }
 
-/// Which workspace is asked about.
+/// The workspace of a question.
 struct AdminWorkspace: ParsableArguments {
     @Option(help: "The workspace.")
     var workspace = SigningOptions.workspace
@@ -102,7 +102,7 @@ struct AdminWorkspace: ParsableArguments {
     }
 }
 
-/// An answer, a line at a time, without what steers a terminal.
+/// An answer read member by member, with no control characters for the terminal.
 extension Fields {
     func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
 
@@ -113,15 +113,15 @@ extension Fields {
         return values.compactMap { if case .object(let fields) = $0 { fields } else { nil } }
     }
 
-    /// A time, or `-`.
+    /// Returns a time as text; `-` if it is missing.
     func day(_ name: String) -> String { number(name).map(DevicesCommand.day) ?? "-" }
 
-    /// A text or a number, or `-`.
+    /// Returns a text or a number; `-` if it is missing.
     func word(_ name: String) -> String { text(name)?.withoutSteering ?? number(name).map { "\($0)" } ?? "-" }
 }
 
 extension String {
-    /// The same for a text of several lines.
+    /// The text of several lines without control characters for the terminal.
     var linesWithoutSteering: String {
         split(separator: "\n", omittingEmptySubsequences: false).map { String($0).withoutSteering }
             .joined(separator: "\n")

@@ -12,29 +12,29 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Make a backup of a database while servers go on using it.",
         discussion: """
-            The backup is a folder: the database as it was at one moment, and a manifest that says what is in it. It has \
-            its name only when it is whole; until then it is called <to>.partial, and what a kill leaves of it is removed by \
-            the next backup to the same place. Nobody waits for it.
+            The backup is a folder: the database as it was at one moment, and a manifest that lists its contents. It \
+            gets its name only when it is whole; until then it is called <to>.partial. The next backup to the same \
+            path removes what an interrupted one left. No write waits for it.
 
-            It is read once more when it is whole, and compared with the database: leave that out with --no-verify. A backup \
-            that was verified is written down where servers find it.
+            The finished backup is read again and compared with the database, unless you give --no-verify. A verified \
+            backup is recorded where servers find it.
 
-            Of PostgreSQL it is made by pg_dump, which must be of the server's version or later. Of SQLite both files are \
-            copied, the records and the blobs; run it on the server's own machine.
+            For PostgreSQL pg_dump makes it, in the server's version or later. For SQLite both files are copied, the \
+            records and the blobs; run it on the server's own machine.
 
-            Keep the secret file apart: it is not in the backup. deploy/backup.md says how to restore.
+            Store the secret file separately: it is not in the backup. deploy/backup.md says how to restore.
 
             EXAMPLES
               tidemark backup monday --database sqlite:./tidemark-data/tidemark.sqlite
               tidemark backup /backups/1125 --database postgres://tidemark@db/tidemark
             """)
 
-    @Argument(help: "The folder to make. Nothing may be there.")
+    @Argument(help: "The folder to make. It must not exist yet.")
     var to: String
 
     @OptionGroup var place: BackupDatabase
 
-    @Flag(inversion: .prefixedNo, help: "Read it once more and compare it with the database.")
+    @Flag(inversion: .prefixedNo, help: "Read the backup again and compare it with the database.")
     var verify = true
 
     @OptionGroup var programs: PostgresProgramsFolder
@@ -55,12 +55,12 @@ struct BackupCommand: AsyncParsableCommand {
     }
 }
 
-/// Where the records are.
+/// The option for the database that holds the records.
 struct BackupDatabase: ParsableArguments {
     @Option(
         help: """
-            Where the records are: sqlite:PATH or postgres://user@host/name. (environment: TIDEMARK_DATABASE; default: \
-            \(ServeCommand.defaultDatabase))
+            The database that holds the records: sqlite:PATH or postgres://user@host/name. (environment: \
+            TIDEMARK_DATABASE; default: \(ServeCommand.defaultDatabase))
             """)
     var database: String?
 
@@ -69,7 +69,7 @@ struct BackupDatabase: ParsableArguments {
     }
 }
 
-/// Where PostgreSQL's programs are.
+/// The option for the folder of PostgreSQL's programs.
 struct PostgresProgramsFolder: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -78,10 +78,10 @@ struct PostgresProgramsFolder: ParsableArguments {
     var programs: String?
 }
 
-/// A line at once, also into a pipe.
+/// Prints a line at once, also into a pipe.
 func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-/// Turns errors into what its user can read; 2 says that something is damaged, 1 that something else is in the way.
+/// Turns errors into messages and exit codes: 2 if something is damaged, 1 for any other failure.
 func reporting(_ body: () async throws -> Void) async throws {
     do {
         try await body()
@@ -96,7 +96,7 @@ func reporting(_ body: () async throws -> Void) async throws {
 }
 
 extension BackupManifest {
-    /// What it holds, in words.
+    /// The counts of its contents, for people.
     var contents: String {
         let all = summaries
         let records = all.reduce(0) { $0 &+ $1.digest.count }
@@ -107,7 +107,7 @@ extension BackupManifest {
 }
 
 extension Int64 {
-    /// With a comma between thousands.
+    /// The number with a comma between thousands.
     var counted: String {
         let digits = String(magnitude)
         let grouped = digits.enumerated().map { index, digit in
@@ -118,6 +118,6 @@ extension Int64 {
 }
 
 extension Duration {
-    /// `12.3 s`.
+    /// The duration as `12.3 s`.
     var inSeconds: String { formatted(.units(allowed: [.seconds], width: .narrow, fractionalPart: .show(length: 1))) }
 }

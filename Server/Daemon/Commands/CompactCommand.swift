@@ -7,21 +7,21 @@ import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
-/// `tidemark compact`: what a server does by itself, for one workspace and now.
+/// `tidemark compact`: compacts one workspace now, as a server does by itself.
 struct CompactCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
-        abstract: "Forget what was deleted long ago in a workspace, or show what that would be.",
+        abstract: "Forget old deletions of a workspace, or show what would be forgotten.",
         discussion: """
-            A server does it by itself, a little at a time, for what is older than KEEP_DAYS (90 days). Here a shorter time \
-            can be taken once, or kept for a workspace.
+            A server does it by itself, a little at a time, for deletions older than KEEP_DAYS (90 days). This command \
+            takes a shorter time once, or sets one for a workspace.
 
-            Files that no record names go in three steps, with at least a week between the first two, whatever time is given: \
-            the first call finds them, one after that time withdraws them, one a day later takes them away.
+            Files that no record names are deleted in three steps, whatever time is given. The first call finds them, \
+            a call after at least a week withdraws them, and one a day later deletes them.
 
-            A device that was away for longer fetches its scopes anew when it comes back; what it has not sent stays.
+            A device that was away for longer fetches its scopes anew when it comes back; its unsent writes stay.
 
-            Servers may go on serving from PostgreSQL. A file of SQLite belongs to one program: stop its server first.
+            Servers may go on serving from PostgreSQL. A SQLite file belongs to one process: stop its server first.
 
             EXAMPLES
               tidemark compact --workspace acme --plan
@@ -36,24 +36,24 @@ struct CompactCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Forget what was deleted before that, at least 1h: a number with h or d. (default: what the workspace keeps)",
+            "Forget deletions older than this, at least 1h: a number with h or d. (default: the workspace's own)",
             valueName: "time"))
     var olderThan: TimeSpan?
 
     @Option(
         help: ArgumentHelp(
-            "Only write down how long this workspace keeps what is deleted: a number with h or d, or 'default'.",
+            "Only set how long this workspace keeps deletions: a number with h or d, or 'default'.",
             valueName: "time"))
     var keep: String?
 
     @Flag(
         help: """
-            This machine's clock is right, although the database was not used for more than a day. Servers then trust it \
+            Trust this machine's clock, although the database was not used for more than a day. Servers then trust it \
             too.
             """)
     var trustClock = false
 
-    @Option(help: "Why, for 'tidemark audit'.")
+    @Option(help: "The reason, for 'tidemark audit'.")
     var why = ""
 
     @Flag(help: "Only show what would be forgotten.")
@@ -61,12 +61,12 @@ struct CompactCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            Where the records are: sqlite:PATH or postgres://user@host/name. (environment: TIDEMARK_DATABASE; default: \
-            \(ServeCommand.defaultDatabase))
+            The database that holds the records: sqlite:PATH or postgres://user@host/name. (environment: \
+            TIDEMARK_DATABASE; default: \(ServeCommand.defaultDatabase))
             """)
     var database: String?
 
-    /// Nodes look at the order once a second: an hour is far behind all of them.
+    /// Nodes read the order once a second: an hour is far behind all of them.
     private static let keepMin = Duration.seconds(3_600)
 
     func validate() throws {
@@ -80,7 +80,7 @@ struct CompactCommand: AsyncParsableCommand {
         }
     }
 
-    /// Milliseconds; the inner `nil` stands for the server's default.
+    /// The time in milliseconds; an inner `nil` is the server's default.
     private func keptTime() throws -> Int64?? {
         guard let keep else { return nil }
         if keep == "default" { return .some(nil) }
@@ -100,7 +100,7 @@ struct CompactCommand: AsyncParsableCommand {
             logger.logLevel = .warning
             if let time = try keptTime() {
                 try await job.setKeep(time, logger: logger)
-                print("\(workspace) keeps what is deleted for \(keep ?? "") from now on.")
+                print("\(workspace) keeps deletions for \(keep ?? "") from now on.")
                 return
             }
             let report = CompactionReport(workspace: workspace, isPlan: plan)
@@ -114,14 +114,14 @@ struct CompactCommand: AsyncParsableCommand {
     }
 
     private func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
-        // It listens nowhere, whatever the server's environment says.
+        // The command does not listen, whatever the server's environment sets.
         var overrides: [Setting: String] = [.development: "1", .developmentReachable: "1"]
         overrides[.database] = database
         return try ServerConfiguration(environment: environment, overrides: overrides)
     }
 }
 
-/// What is printed: the plan, now and then how far it is, the end.
+/// Prints the plan, the progress now and then, and the result.
 private final class CompactionReport: Sendable {
     private static let tellEvery = 100
     private let workspace: String
@@ -142,7 +142,7 @@ private final class CompactionReport: Sendable {
                 "deleted before \(day): \(plan.tombstones) tombstones; \(plan.batches) batches; "
                     + "horizon to \(plan.target)")
             if isPlan {
-                print("Nothing was changed. A device that was not here since \(day) would fetch its scopes anew.")
+                print("Nothing was changed. A device that was away since \(day) would fetch its scopes anew.")
             }
         case .stepped(let all):
             let steps = state.step(all)
@@ -159,8 +159,8 @@ private final class CompactionReport: Sendable {
                 + "\(all.ledgerEntries) ledger entries")
         guard let blobs = state.lastOfBlobs else { return }
         print(
-            "files that nothing names: \(blobs.unnamed) found, \(blobs.withdrawn) withdrawn, \(blobs.taken.blobs) taken away "
-                + "(\(blobs.taken.bytes) bytes)")
+            "files that no record names: \(blobs.unnamed) found, \(blobs.withdrawn) withdrawn, \(blobs.taken.blobs)"
+                + " deleted (\(blobs.taken.bytes) bytes)")
     }
 }
 

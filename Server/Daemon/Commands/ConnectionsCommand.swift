@@ -3,13 +3,13 @@ import TidemarkCommandLine
 import TidemarkIdentity
 import TidemarkModel
 
-/// `tidemark connections`: who is connected, who was, and what was refused.
+/// `tidemark connections`: open and closed connections, and refused writes.
 struct ConnectionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "connections",
-        abstract: "List the connections of a running server, those that ended and why, or writes that were refused.",
+        abstract: "List the connections of a running server, closed ones with the reason, or refused writes.",
         discussion: """
-            Columns, parted by tabs; - stands for nothing.
+            Columns, separated by tabs; - is an empty column.
             Open: user, workspace, device, app, address, since, last heard, bytes sent, bytes not confirmed, changes behind.
             --closed: end, code, reason, user, workspace, device, address, since.
             --refused: time, code, reason, user, workspace, device, transaction, records.
@@ -24,13 +24,13 @@ struct ConnectionsCommand: AsyncParsableCommand {
         case bytes, pending, lag, last, since
     }
 
-    @Option(help: "By what the open ones are sorted, the largest first: bytes, pending, lag, last or since.")
+    @Option(help: "The order of open connections, the largest first: bytes, pending, lag, last or since.")
     var sort = Order.since
 
     @Flag(help: "The smallest first.")
     var ascending = false
 
-    @Flag(help: "The last 1,000 that ended, the newest first, and why.")
+    @Flag(help: "The last 1,000 that were closed, the newest first, and why.")
     var closed = false
 
     @Flag(help: "The last 1,000 writes that were refused, the newest first.")
@@ -45,7 +45,7 @@ struct ConnectionsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only those of this device.", valueName: "id"))
     var device: DevicesCommand.DeviceID?
 
-    @Option(help: "At most so many, up to 1000.")
+    @Option(help: "The most lines to print, up to 1000.")
     var limit = 100
 
     @OptionGroup var admin: AdminOptions
@@ -91,20 +91,20 @@ struct ConnectionsCommand: AsyncParsableCommand {
     }
 }
 
-/// `tidemark audit`: what operators changed.
+/// `tidemark audit`: the changes of operators.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
         abstract: "List what operators changed, the newest first.",
         discussion: """
-            Columns, parted by tabs: number, time, who, what, workspace, user, argument, why, outcome. Without an outcome an act \
-            goes on, or was cut short. The last 100,000 are kept in the database.
+            Columns, separated by tabs: number, time, who, what, workspace, user, argument, why, outcome. An act \
+            without an outcome is still running, or was interrupted. The database keeps the last 100,000.
 
             EXAMPLES
               tidemark audit --limit 20 --admin-token-file admin_tokens
             """)
 
-    @Option(help: "At most so many, up to 1000.")
+    @Option(help: "The most acts to print, up to 1000.")
     var limit = 100
 
     @Option(help: "Only those with a smaller number.")
@@ -129,15 +129,15 @@ struct AuditCommand: AsyncParsableCommand {
     }
 }
 
-/// `tidemark record`: a record and who changed what in it.
+/// `tidemark record`: a record and the history of its fields.
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "Print a record as it is, and who changed which field when, as far as that is kept.",
+        abstract: "Print a record, and who changed which field when, as far as that is kept.",
         discussion: """
-            The history comes from the log of the order, which is kept for LOG_DAYS (by default only for as long as other \
-            servers need it) and for the last 65,536 changes at most, and from the values that were overwritten unseen, which \
-            are kept for LEDGER_DAYS. It says from which number on all writes are known.
+            The history comes from two sources. The log of the order is kept for LOG_DAYS (by default only for as long \
+            as other servers need it), with at most the last 65,536 changes. Values that were overwritten unseen are \
+            kept for LEDGER_DAYS. The output says from which number on all writes are known.
 
             EXAMPLES
               tidemark record messages/018f3a2b-0000-7000-8000-000000000001 --workspace acme --dev
@@ -146,7 +146,7 @@ struct RecordCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The record, as COLLECTION/ID or by its id alone.", valueName: "record"))
     var record: String
 
-    @Option(help: "Look so many numbers back, up to 200000.")
+    @Option(help: "How many numbers to look back, up to 200000.")
     var span: Int64 = 20_000
 
     @OptionGroup var place: AdminWorkspace

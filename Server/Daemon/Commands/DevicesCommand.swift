@@ -5,7 +5,7 @@ import TidemarkIdentity
 import TidemarkModel
 import TidemarkOperations
 
-/// `tidemark devices`: which there are, and which are signed out.
+/// `tidemark devices`: lists devices, and signs them out.
 struct DevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
@@ -21,7 +21,7 @@ struct DevicesCommand: AsyncParsableCommand {
         subcommands: [List.self, Revoke.self, Purge.self])
 }
 
-/// Which workspace is meant.
+/// The workspace, and the running server.
 struct DeviceOptions: ParsableArguments {
     @Option(help: "The workspace.")
     var workspace = SigningOptions.workspace
@@ -34,21 +34,21 @@ struct DeviceOptions: ParsableArguments {
         }
     }
 
-    /// Sends a revocation; prints what is said of it.
+    /// Sends a revocation and prints the answer.
     func revoke(_ members: Fields, _ what: String, why: String) async throws {
         var call = members
         call["workspace"] = .string(workspace)
         if !why.isEmpty { call["why"] = .string(why) }
         let answer = try await server.call("POST", "/v1/revocations", body: call.canonicalBytes)
         guard case .integer(let time)? = answer["not_before"] else {
-            throw CommandFailure("the server does not say from when on tokens count")
+            throw CommandFailure("the server's answer does not say which tokens are revoked")
         }
-        print("\(what) signed out of \(workspace): tokens from before \(DevicesCommand.day(time)) count no more")
+        print("\(what) signed out of \(workspace): tokens from before \(DevicesCommand.day(time)) are refused")
         guard answer["known"] != .boolean(false) else {
             let whose = call.text("user").map { "of the user \"\($0.withoutSteering)\" " } ?? ""
             throw CommandFailure(
-                "no device \(whose)is known in the workspace \"\(workspace.withoutSteering)\": are the names right? The revocation "
-                    + "is kept all the same")
+                "no device \(whose)is known in the workspace \"\(workspace.withoutSteering)\": are the names right? The"
+                    + " revocation is kept nevertheless")
         }
     }
 }
@@ -58,7 +58,7 @@ extension DevicesCommand {
         Date(timeIntervalSince1970: Double(time) / 1_000).formatted(.iso8601)
     }
 
-    /// A device as it is named on the command line.
+    /// A device's id on the command line.
     struct DeviceID: ExpressibleByArgument {
         let id: UniqueID
         init?(argument: String) {
@@ -73,13 +73,13 @@ extension DevicesCommand {
             commandName: "list",
             abstract: "Print the devices of a workspace, one a line.",
             discussion: """
-                Columns, parted by tabs: id, user, app as it said last, when it was last noted to be there (every 15 \
-                minutes), writes of it that were settled, how many outcomes it has not confirmed, from when on its \
-                tokens count where some were revoked, how many writes it had still to send when it came last, and how many \
-                changes it was behind when it was there last; - stands for what is not known.
+                Columns, separated by tabs: id, user, app as last reported, time when it was last seen (noted every 15 \
+                minutes), its settled writes, outcomes that it has not confirmed, time from which its tokens are \
+                accepted if some were revoked, its unsent writes at its last connection, and how many changes it was \
+                behind then; - is unknown.
 
-                The server asks the others that serve the workspace. If some of them do not answer, a sentence on standard \
-                error says so, and what devices of theirs said last may be missing.
+                The server asks the others that serve the workspace. If some of them do not answer, a sentence on \
+                standard error says so, and the last reports of their devices may be missing.
                 """)
 
         @Option(help: "Only those of this user.")
@@ -88,32 +88,32 @@ extension DevicesCommand {
         @OptionGroup var options: DeviceOptions
 
         func run() async throws {
-            var (place, silence) = (nil as String?, nil as String?)
+            var (cursor, silence) = (nil as String?, nil as String?)
             repeat {
-                let answer = try await options.server.call("GET", path(after: place))
+                let answer = try await options.server.call("GET", path(after: cursor))
                 guard case .array(let devices)? = answer["devices"] else {
-                    throw CommandFailure("the server gives no list of devices")
+                    throw CommandFailure("the server's answer has no list of devices")
                 }
                 silence = Self.silence(answer) ?? silence
-                place = nil
+                cursor = nil
                 for case .object(let device) in devices {
                     print(Self.line(device))
-                    if answer["more"] == .boolean(true) { place = Self.text(device["id"]) }
+                    if answer["more"] == .boolean(true) { cursor = Self.text(device["id"]) }
                 }
-            } while place != nil
+            } while cursor != nil
             if let silence { FileHandle.standardError.write(Data((silence + "\n").utf8)) }
         }
 
-        /// The sentence about servers that did not answer; `nil` where all of them did.
+        /// Returns the sentence about servers that did not answer; `nil` if all did.
         static func silence(_ answer: Fields) -> String? {
             let (servers, silent) = (number(answer["servers"]) ?? 1, number(answer["silent"]) ?? 0)
             return WhyFacts.silence(Int(clamping: silent), of: Int(clamping: max(servers, 1) - 1))
         }
 
-        private func path(after place: String?) -> String {
+        private func path(after cursor: String?) -> String {
             let unreserved = CharacterSet(
                 charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-            let members = [("workspace", options.workspace), ("user", user), ("after", place)]
+            let members = [("workspace", options.workspace), ("user", user), ("after", cursor)]
             let query = members.compactMap { name, value in
                 value.flatMap { $0.addingPercentEncoding(withAllowedCharacters: unreserved) }.map { "\(name)=\($0)" }
             }
@@ -144,31 +144,31 @@ extension DevicesCommand {
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "revoke",
-            abstract: "Let tokens that were issued until now count no more: of a device, of a user, or of all.",
+            abstract: "Refuse all tokens issued until now: of a device, of a user, or of all.",
             discussion: """
-                Connections end on every server within a second, and calls, files and polls are answered by 401. Who has a \
-                token that is issued later gets in again: end the session at the sign-in service first, or the device \
-                fetches another token.
+                Connections end on every server within a second, and calls, files and polls are answered by 401. A \
+                token that is issued later is accepted again: end the session at the sign-in service first, or the \
+                device fetches another token.
 
-                Exit status 1 says that the server knows no device of that user, or of that workspace: look at the names. The \
-                revocation is kept all the same.
+                Exit status 1 says that the server knows no device of that user, or of that workspace: check the \
+                names. The revocation is kept nevertheless.
 
-                A token names no device. So tokens of the user from before do not register devices any more and read \
+                A token names no device. So earlier tokens of the user can no longer register devices, and read \
                 nothing by calls that name no device; the user's other devices stay connected.
                 """)
 
         @Argument(help: ArgumentHelp("The device, as 'tidemark devices list' names it.", valueName: "id"))
         var device: DeviceID?
 
-        @Option(help: "All devices of this user; beside a device, whose it has to be.")
+        @Option(help: "All devices of this user; with a device, the user that it must belong to.")
         var user: String?
 
         @Flag(
             name: .customLong("all"),
-            help: "Every token of the workspace. Apps fetch others, and nobody has to sign in.")
+            help: "Every token of the workspace. Apps fetch new ones, and no user has to sign in again.")
         var isWorkspace = false
 
-        @Option(help: "Why, for 'tidemark audit'.")
+        @Option(help: "The reason, for 'tidemark audit'.")
         var why = ""
 
         @OptionGroup var options: DeviceOptions
@@ -195,14 +195,15 @@ extension DevicesCommand {
             commandName: "purge",
             abstract: "Sign a device out, and forget it.",
             discussion: """
-                As 'revoke'; then its registration goes, with what was kept for it. Should it come back with a later token, \
-                it takes another id, and shows its person which of its writes may count twice.
+                Revokes like 'revoke', then deletes the device's registration and everything kept for it. If the \
+                device comes back with a later token, it takes a new id and shows its user which of its writes may be \
+                applied twice.
                 """)
 
         @Argument(help: ArgumentHelp("The device, as 'tidemark devices list' names it.", valueName: "id"))
         var device: DeviceID
 
-        @Option(help: "Why, for 'tidemark audit'.")
+        @Option(help: "The reason, for 'tidemark audit'.")
         var why = ""
 
         @OptionGroup var options: DeviceOptions

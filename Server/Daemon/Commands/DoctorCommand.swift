@@ -5,18 +5,18 @@ import TidemarkAssembly
 import TidemarkCommandLine
 import TidemarkWire
 
-/// `tidemark doctor`: what is risky, or about to go wrong.
+/// `tidemark doctor`: reports what is risky, or about to go wrong.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look at settings, database, clocks, disk, limits, keys, certificate and backups.",
+        abstract: "Check settings, database, clocks, disk, limits, keys, certificate and backups.",
         discussion: """
-            Give it the settings that the server has, by environment or options. It reads them and the database beside the \
+            Give it the server's settings, by environment or options. It reads them and the database beside the \
             server, and writes nothing. With --server it also asks a running server for its figures.
 
             Each finding says what was found, why it matters, and what to do.
 
-            Exit status: 0 all is well, 1 somebody should look at something, 2 something is wrong, 64 wrong usage.
+            Exit status: 0 all is well, 1 something needs a look, 2 something is wrong, 64 wrong usage.
 
             EXAMPLES
               tidemark doctor --secret-file token_secret \\
@@ -32,7 +32,7 @@ struct DoctorCommand: AsyncParsableCommand {
             "The listener for operators of a running server, such as http://127.0.0.1:8081.", valueName: "url"))
     var server: String?
 
-    @Flag(help: "Print the findings in JSON, those that are well among them.")
+    @Flag(help: "Print the findings as JSON, also those that are well.")
     var json = false
 
     private struct Report: Encodable {

@@ -7,11 +7,11 @@ import TidemarkLock
 import TidemarkModel
 import TidemarkStore
 
-/// `tidemark erase`: what must not be kept, taken out of a database for good.
+/// `tidemark erase`: erases data from a database for good.
 struct EraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase",
-        abstract: "Take what must not be kept out of a database for good, and off the devices that come.",
+        abstract: "Erase data from a database for good, and from devices when they connect.",
         subcommands: [EraseScopeCommand.self, EraseUserCommand.self, EraseWorkspaceCommand.self])
 }
 
@@ -21,15 +21,16 @@ struct EraseScopeCommand: AsyncParsableCommand {
         commandName: "scope",
         abstract: "Erase a scope: its records, their history, its files and its memberships.",
         discussion: """
-            All memberships end first, as if somebody had taken everybody out: devices that are connected, or come later, \
-            delete what they hold of the scope, with its files, and set aside what they had not sent. Then everything of it \
-            goes, some hundred rows at a time. There is no way back but a backup, which still has all of it.
+            All memberships end first, as if every member had been removed: connected devices, and others when they \
+            connect, delete what they hold of the scope, with its files, and set aside their unsent writes. Then \
+            everything of the scope is deleted, some hundred rows at a time. Only a backup can bring it back, and a \
+            backup still holds all of it.
 
-            Servers may go on serving from PostgreSQL, if all of them are of this version. A file of SQLite belongs to one \
-            program: stop its server first. That file is written anew at the end, which takes room for a second one.
+            Servers may go on serving from PostgreSQL, if all of them are of this version. A SQLite file belongs to \
+            one process: stop its server first. That file is rewritten at the end, which needs space for a second one.
 
-            Cut short, even by kill -9, it does the rest when it is called again. Deleting a record of an app is something \
-            else: apps do that, and servers forget it after a while by themselves.
+            After an interruption, even by kill -9, the next call does the rest. Deleting a record of an app is \
+            something else: apps do that, and servers forget it after a while by themselves.
 
             EXAMPLES
               tidemark erase scope ID --workspace acme --plan
@@ -58,7 +59,7 @@ struct EraseScopeCommand: AsyncParsableCommand {
             try await job.run(isPlan: options.plan || !options.yes, logger: logger) { report.tell($0) }
             if options.plan { return print("Nothing was changed.") }
             guard options.yes else {
-                throw CommandFailure("Nothing was changed. There is no way back: say --yes to erase this.")
+                throw CommandFailure("Nothing was changed. Erasing cannot be undone: say --yes to erase this.")
             }
         } catch let error as CommandFailure {
             throw error
@@ -74,16 +75,17 @@ struct EraseScopeCommand: AsyncParsableCommand {
 struct EraseUserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "Erase a user of a workspace: devices, memberships, files, and the name of who wrote what.",
+        abstract: "Erase a user of a workspace: devices, memberships, files, and the user's name as an author.",
         discussion: """
-            The user's client ids and memberships end, and the lists of members name them no more. Scopes that nobody else is \
-            a member of are erased. What the user wrote in others stays, with an author by chance that leads nowhere, and so \
-            does what records say of the user in their fields: that is for the app to change or delete before. Files that \
-            the user put into a scope first go, and records that name them show none.
+            The user's client ids and memberships end, and lists of members no longer name the user. Scopes without \
+            another member are erased. What the user wrote in other scopes stays, under a random author. Fields that \
+            mention the user stay too: the app has to change or delete them before. Files that the user was the first \
+            to put into a scope are deleted, and records that name them show none.
 
-            Revoke the user's tokens first, or let them end: a device that still has one comes back as a new user's. What \
-            holds for 'tidemark erase scope' holds here: servers on PostgreSQL go on, the server of a file is stopped first, \
-            a kill costs nothing, and there is no way back but a backup.
+            Revoke the user's tokens first, or let them expire: a device that still has one comes back as a new \
+            user's. The rules of 'tidemark erase scope' apply here too: servers on PostgreSQL go on, the server of a \
+            SQLite file is stopped first, an interrupted run is continued by the next, and only a backup can bring the \
+            data back.
 
             EXAMPLES
               tidemark erase user ann --workspace acme --plan
@@ -126,7 +128,7 @@ struct EraseUserCommand: AsyncParsableCommand {
             }
             if options.plan { return print("Nothing was changed.") }
             guard options.yes else {
-                throw CommandFailure("Nothing was changed. There is no way back: say --yes to erase this.")
+                throw CommandFailure("Nothing was changed. Erasing cannot be undone: say --yes to erase this.")
             }
         } catch let error as CommandFailure {
             throw error
@@ -142,15 +144,15 @@ struct EraseUserCommand: AsyncParsableCommand {
 struct EraseWorkspaceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "workspace",
-        abstract: "Erase a workspace: everything that it has, and its name for good.",
+        abstract: "Erase a workspace: everything in it, and its name for good.",
         discussion: """
-            From the first moment on nobody is served any more in it. Devices that come delete all that they hold, whatever \
-            version of an app they have, and are told to stop; what they had not sent they set aside. The name stays refused, \
-            so that no device which comes in years fills it again.
+            From the first moment on, the server refuses all users of the workspace. Devices that connect delete all \
+            that they hold, whatever version of an app they have, and stop; they set aside their unsent writes. The \
+            name stays refused, so that no device which returns years later fills the workspace again.
 
-            What holds for 'tidemark erase scope' holds here: servers on PostgreSQL go on with other workspaces, the server \
-            of a file is stopped first, a kill costs nothing, and there is no way back but a backup. Revoke the workspace's \
-            tokens besides, or let them end.
+            The rules of 'tidemark erase scope' apply here too: servers on PostgreSQL go on with other workspaces, the \
+            server of a SQLite file is stopped first, an interrupted run is continued by the next, and only a backup \
+            can bring the data back. Also revoke the workspace's tokens, or let them expire.
 
             EXAMPLES
               tidemark erase workspace --workspace acme --plan
@@ -174,7 +176,7 @@ struct EraseWorkspaceCommand: AsyncParsableCommand {
                     let blobs = "\(usage.blobs.counted("blob")) (\(usage.bytes.counted("byte")))"
                     print(
                         changes.map { "workspace \(name): \($0.counted("change")) so far, \(blobs)" }
-                            ?? "workspace \(name): its erasure was begun; \(blobs) left")
+                            ?? "workspace \(name): its erasure was begun before; \(blobs) left")
                 case .progressed(let rows, let blobs):
                     let count = steps.withLock { steps in
                         steps += 1
@@ -187,7 +189,7 @@ struct EraseWorkspaceCommand: AsyncParsableCommand {
             }
             if options.plan { return print("Nothing was changed.") }
             guard options.yes else {
-                throw CommandFailure("Nothing was changed. There is no way back: say --yes to erase this.")
+                throw CommandFailure("Nothing was changed. Erasing cannot be undone: say --yes to erase this.")
             }
         } catch let error as CommandFailure {
             throw error
@@ -199,24 +201,24 @@ struct EraseWorkspaceCommand: AsyncParsableCommand {
     }
 }
 
-/// What all kinds of erasure are told.
+/// The options of all kinds of erasure.
 struct EraseOptions: ParsableArguments {
     @Option(help: "The workspace.")
     var workspace: String
 
-    @Flag(help: "Only show what would go.")
+    @Flag(help: "Only show what would be erased.")
     var plan = false
 
-    @Option(help: "Why, for 'tidemark audit'.")
+    @Option(help: "The reason, for 'tidemark audit'.")
     var why = ""
 
-    @Flag(help: "Do it. Without this, and without --plan, it is shown and refused.")
+    @Flag(help: "Erase. Without this and without --plan, the plan is shown and nothing is erased.")
     var yes = false
 
     @Option(
         help: """
-            Where the records are: sqlite:PATH or postgres://user@host/name. (environment: TIDEMARK_DATABASE; default: \
-            \(ServeCommand.defaultDatabase))
+            The database that holds the records: sqlite:PATH or postgres://user@host/name. (environment: \
+            TIDEMARK_DATABASE; default: \(ServeCommand.defaultDatabase))
             """)
     var database: String?
 
@@ -229,19 +231,19 @@ struct EraseOptions: ParsableArguments {
 
     func configuration() throws -> ServerConfiguration {
         let environment = ProcessInfo.processInfo.environment
-        // It listens nowhere, whatever the server's environment says.
+        // The command does not listen, whatever the server's environment sets.
         var overrides: [Setting: String] = [.development: "1", .developmentReachable: "1"]
         overrides[.database] = database
         let configuration = try ServerConfiguration(environment: environment, overrides: overrides)
-        // A typing error would make a new one.
+        // A mistyped path would make a new database.
         if case .sqlite(let path) = configuration.database, !FileManager.default.fileExists(atPath: path) {
-            throw CommandFailure("\(path) is not there")
+            throw CommandFailure("\(path) does not exist: check the path of the database")
         }
         return configuration
     }
 }
 
-/// What is printed: what is there, now and then how far it is, the end. Any thread.
+/// Prints the plan, the progress now and then, and the result. Any thread.
 private final class ErasureReport: Sendable {
     private static let tellEvery = 100
     private let subject: String
@@ -258,13 +260,13 @@ private final class ErasureReport: Sendable {
 
     private func tell(_ plan: ScopeErasure.Plan) {
         let counts = plan.counts
-        if plan.isBegun { print("\(subject): its erasure was begun and not ended; what is left:") }
+        if plan.isBegun { print("\(subject): an earlier erasure was interrupted; still to erase:") }
         print(
             "\(subject): \(plan.members.counted("member")), \(counts.records.counted("record")) "
                 + "(\(counts.bytes.counted("byte"))), \(counts.tombstones.counted("tombstone")), "
                 + "\(counts.ledgerEntries) overwritten values, \(plan.blobs.blobs.counted("blob")) "
                 + "(\(plan.blobs.bytes.counted("byte")) that no other scope has)")
-        print("\(counts.bodies) batches of the workspace's log lose what is kept of them for other servers")
+        print("\(counts.bodies) batches of the workspace's log lose the content that is kept for other servers")
     }
 
     private func tell(_ all: Eraser.Progress) {
@@ -289,10 +291,10 @@ extension Eraser.Phase {
     fileprivate var doing: String {
         switch self {
         case .members: "ending memberships"
-        case .records: "taking away records"
-        case .blobs: "taking away blobs"
-        case .readers: "waiting until another program has read what it reads of the database file"
-        case .files: "writing files anew where they may hold what was deleted"
+        case .records: "deleting records"
+        case .blobs: "deleting blobs"
+        case .readers: "waiting for another program that still reads the database file"
+        case .files: "rewriting files that may still hold deleted data"
         case .done: "done"
         }
     }

@@ -3,19 +3,19 @@ import Foundation
 import TidemarkAssembly
 import TidemarkCommandLine
 
-/// `tidemark migrate`: the tables of a database, brought to this version's.
+/// `tidemark migrate`: brings a database's tables to this version's.
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Bring a database's tables to this version's, or say what that would be.",
+        abstract: "Bring a database's tables to this version's, or print the steps.",
         discussion: """
-            'tidemark serve' does the same: what it needs before it serves, and the rest beside serving. This command does \
-            all of it at once and says how far it is. Servers of this version and of the one before go on working on a \
-            PostgreSQL meanwhile; an SQLite file belongs to one process, so stop its server first. Cut short, even by kill -9, \
-            the next one goes on where it was.
+            'tidemark serve' does the same: the steps that it needs before it serves, and the rest while serving. This \
+            command runs all steps at once and shows its progress. Servers of this version and the previous one go on \
+            working on a PostgreSQL meanwhile. A SQLite file belongs to one process: stop its server first. After an \
+            interruption, even by kill -9, the next run continues.
 
-            Older servers keep working until you say --contract, which takes away what only they use. It refuses while one \
-            of them is connected, and there is no way back to them but a backup.
+            Older servers keep working until you give --contract, which deletes what only they use. It refuses while \
+            one of them is connected. After that only a backup leads back to them.
 
             EXAMPLES
               tidemark migrate --plan --database postgres://tidemark@db/tidemark
@@ -25,29 +25,29 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            Where the records are: sqlite:PATH or postgres://user@host/name. (environment: TIDEMARK_DATABASE; default: \
-            \(ServeCommand.defaultDatabase))
+            The database that holds the records: sqlite:PATH or postgres://user@host/name. (environment: \
+            TIDEMARK_DATABASE; default: \(ServeCommand.defaultDatabase))
             """)
     var database: String?
 
-    @Flag(help: "Only say what would be done, how many rows that concerns, whom it stops, and who may work afterwards.")
+    @Flag(help: "Only print the steps: their rows, the servers that they stop, and those that may work afterwards.")
     var plan = false
 
-    @Flag(help: "Also take away what only servers of earlier versions use.")
+    @Flag(help: "Also delete what only servers of earlier versions use.")
     var contract = false
 
     @Option(
         help: ArgumentHelp(
-            "How long one step may wait for the lock of a table, or make an index: a number with s, m or h.",
+            "The longest time of a step's wait for a table's lock, or of making an index: a number with s, m or h.",
             valueName: "time"))
     var patience = TimeSpan(.seconds(24 * 3_600))
 
     func run() async throws {
         do {
             let location = try DatabaseLocation(given: database, ProcessInfo.processInfo.environment)
-            // Nobody's file: a typing error would make one, or be told that there is nothing to do.
+            // A mistyped path would make a new file, or report that there is nothing to do.
             if case .sqlite(let path) = location, !FileManager.default.fileExists(atPath: path) {
-                throw CommandFailure("\(path) is not there; 'tidemark serve' makes a new one")
+                throw CommandFailure("\(path) does not exist: check the path; 'tidemark serve' makes a new file")
             }
             if plan {
                 let steps = try await Migration.plan(location, contracts: contract)
@@ -63,6 +63,6 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    /// At once, also into a pipe.
+    /// Prints a line at once, also into a pipe.
     private static func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 }

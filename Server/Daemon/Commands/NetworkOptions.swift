@@ -1,7 +1,7 @@
 import ArgumentParser
 import TidemarkAssembly
 
-/// Options of `tidemark serve` about how clients reach the server: by TLS, through proxies, out of web pages.
+/// The options of `tidemark serve` for the way of clients to the server: TLS, proxies and web pages.
 struct NetworkOptions: ParsableArguments {
     @Option(help: ArgumentHelp(Setting.tlsCertificate.help, valueName: "file"))
     var tlsCertificate: String?
@@ -24,7 +24,7 @@ struct NetworkOptions: ParsableArguments {
     @Option(help: ArgumentHelp(Setting.origins.help, valueName: "origins"))
     var origins: String?
 
-    /// What was given, by setting.
+    /// The given values by setting.
     var values: [(Setting, String?)] {
         [
             (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey), (.trustedProxies, trustedProxies),

@@ -19,14 +19,14 @@ struct OperatorCall {
     private let tls: NIOSSLContext?
 
     /// - Parameter trustRoots: a PEM file of the authorities to trust instead of the system's.
-    /// - Throws: `CommandFailure` for an address of another kind, or a file that does not read.
+    /// - Throws: `CommandFailure` for an invalid address, or a file of authorities that cannot be read.
     init(
         _ method: String, _ path: String, at server: String, token: String, trustRoots: String? = nil, body: [UInt8]
     ) throws {
         guard let url = URL(string: server), ["http", "https"].contains(url.scheme), let host = url.host(),
             url.path().count <= 1
         else {
-            throw CommandFailure("--server takes http://HOST:PORT or https://HOST:PORT, and not '\(server)'")
+            throw CommandFailure("--server must be http://HOST:PORT or https://HOST:PORT, not '\(server)'")
         }
         tls = url.scheme == "https" ? try Self.context(trustRoots) : nil
         self.server = server
@@ -54,7 +54,7 @@ struct OperatorCall {
         }
     }
 
-    /// - Throws: `CommandFailure` that says why there is no answer.
+    /// - Throws: `CommandFailure` with the reason why there is no answer.
     func answer() async throws -> (status: Int, body: [UInt8]) {
         do {
             let promise = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: (Int, [UInt8]).self)
@@ -97,7 +97,7 @@ struct OperatorCall {
     }
 }
 
-/// Gathers one answer.
+/// Collects one answer.
 private final class AnswerHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
@@ -125,12 +125,12 @@ private final class AnswerHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // After the end of the answer this changes nothing.
+        // Has no effect after the end of the answer.
         promise.fail(CommandFailure("the connection ended"))
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A server that leaves without a word of TLS has left: what is missing is told by the end of the connection.
+        // The server closed without TLS's farewell. If the answer is incomplete, the end of the connection reports it.
         if case .uncleanShutdown? = error as? NIOSSLError { return }
         promise.fail(error)
         context.close(promise: nil)

@@ -4,21 +4,22 @@ import TidemarkAssembly
 import TidemarkCommandLine
 import TidemarkOperations
 
-/// `tidemark restore`: a backup, back into an empty database.
+/// `tidemark restore`: restores a backup into an empty database.
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Bring a backup back into an empty database.",
+        abstract: "Restore a backup into an empty database.",
         discussion: """
-            The backup is checked first, file by file. Then it is restored into a database that is empty and that no server \
-            uses: an existing one is left as it is, and the message says what to do. What was restored is compared with the \
-            manifest, and only then may a server open it.
+            The backup is checked first, file by file. Then it is restored into a database that is empty and that no \
+            server uses: an existing one stays unchanged, and the message says what to do. The result is compared with \
+            the manifest, and only then may a server open it.
 
-            Cut short, even by kill -9, it leaves nothing that a server would open; run it again.
+            After an interruption, even by kill -9, there is nothing that a server would open: run it again.
 
-            What was written after the backup is not in the database any more. Each workspace begins a new epoch, so that no \
-            number is taken for one that was lost. Devices that saw more are told at their next connection: they take over what \
-            is there, and send what they had not sent, and what they had been told of since and still have.
+            Writes after the backup are no longer in the database. Each workspace begins a new epoch, so that no new \
+            number is taken for a lost one. The server notifies devices that saw later numbers at their next \
+            connection: they adopt the restored state, send their unsent writes, and offer again those settled since \
+            that they still have.
 
             EXAMPLES
               tidemark restore monday --database sqlite:./tidemark-data/tidemark.sqlite
@@ -30,7 +31,7 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @OptionGroup var place: BackupDatabase
 
-    @Flag(inversion: .prefixedNo, help: "Compare what was restored with the manifest.")
+    @Flag(inversion: .prefixedNo, help: "Compare the restored database with the manifest.")
     var verify = true
 
     @OptionGroup var programs: PostgresProgramsFolder
@@ -45,8 +46,8 @@ struct RestoreCommand: AsyncParsableCommand {
             show("\(manifest.contents), as they were at \(taken), are restored into the \(location.summary)")
             show("in \((ContinuousClock.now - start).inSeconds)\(verify ? ", and compared with the manifest" : "").")
             show(
-                "What was written after that moment is not there. Devices that saw more are told so at their next connection:"
-                    + " they take over what is here, and send what they had not sent.")
+                "Writes after that moment are missing. Devices that saw them are notified at their next connection:"
+                    + " they adopt the restored state, and send their unsent writes.")
         }
     }
 }

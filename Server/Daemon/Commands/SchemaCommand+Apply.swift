@@ -6,13 +6,13 @@ import TidemarkIdentity
 import TidemarkModel
 import TidemarkOperations
 
-/// Where a running server is, and what proves that the operator calls.
+/// The address of a running server, and the secret that proves the operator.
 struct OperatorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The running server; without TLS only on its own machine or in its private network. Any one of several that share a \
-            database.
+            The running server; without TLS only on its own machine or in its private network. Any of several servers \
+            on one database.
             """, valueName: "url"))
     var server = "http://127.0.0.1:8080"
 
@@ -24,7 +24,7 @@ struct OperatorOptions: ParsableArguments {
     @OptionGroup var signing: SigningOptions
 
     /// - Returns: the members of the answer.
-    /// - Throws: `CommandFailure` with the words of the server, or with what is in the way to it.
+    /// - Throws: `CommandFailure` with the server's message, or the reason why it cannot be reached.
     func call(_ method: String, _ path: String, body: [UInt8] = []) async throws -> Fields {
         let issuer = await TokenIssuer(secret: try signing.secret(), now: wallClock)
         let token = try issuer.issue(
@@ -35,7 +35,7 @@ struct OperatorOptions: ParsableArguments {
         do {
             members = try JSONReader.read(bytes) { try $0.fields() }
         } catch {
-            throw CommandFailure("\(server) is no Tidemark server: it answers \(path) with status \(status)")
+            throw CommandFailure("\(server) is not a Tidemark server: it answers \(path) with status \(status)")
         }
         guard status == 200 else {
             throw CommandFailure(members["msg"]?.text ?? "the server answers with status \(status)")
@@ -45,7 +45,7 @@ struct OperatorOptions: ParsableArguments {
 }
 
 extension FieldValue {
-    /// `nil` for anything but a text.
+    /// The text; `nil` for any other value.
     fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
 }
 
@@ -54,16 +54,16 @@ extension SchemaCommand {
     struct Apply: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "apply",
-            abstract: "Put a schema in force on a running server, while everybody is online.",
+            abstract: "Put a schema in force on a running server, while apps are connected.",
             discussion: """
-                The server keeps the document with a number, its revision, and goes by it from then on; other servers on the \
-                same database follow within a second, and 'tidemark serve' needs no --schema any more. It asks for \
-                --accept where something is taken from apps in use. With --dry-run it says what would change and for how \
-                many records, devices and apps, and changes nothing.
+                The server stores the document under a number, its revision, and uses it from then on. Other servers \
+                on the same database follow within a second, and 'tidemark serve' needs no --schema any more. It asks \
+                for --accept if the change takes something from apps in use. With --dry-run it says what would change \
+                and for how many records, devices and apps, and changes nothing.
 
-                --min-app ends old apps: they are told to update, and keep what was written on the device until then. \
-                Versions are compared number by number (2.10 is later than 2.9). An app says its name and version when it \
-                connects, as 'shop 2.4'; one that says none is older than all. Tokens of services pass.
+                --min-app ends old apps: they are asked to update, and keep what was written on the device until then. \
+                Versions are compared number by number (2.10 is later than 2.9). An app reports its name and version \
+                when it connects, as 'shop 2.4'; one without a version is older than all. Tokens of services pass.
 
                 EXAMPLES
                   tidemark schema apply app.schema.json --dry-run --secret-file token_secret
@@ -81,18 +81,18 @@ extension SchemaCommand {
         @Flag(help: "Say what would change, and change nothing.")
         var dryRun = false
 
-        @Flag(help: "Go on although something is taken away or narrowed.")
+        @Flag(help: "Apply it even if something is removed or narrowed.")
         var accept = false
 
         @Option(
             help: ArgumentHelp(
                 """
-                The least version of apps that is served from now on: VERSION for every app, 'NAME VERSION' for one, several \
-                with commas, 'none' for all. Without it what was set before stays.
+                The least version of apps that is served from now on: VERSION for every app, 'NAME VERSION' for one, \
+                several with commas, 'none' for all. Without it the earlier setting stays.
                 """, valueName: "versions"))
         var minApp: String?
 
-        @Option(help: ArgumentHelp("Who does it and why; kept with the document.", valueName: "text"))
+        @Option(help: ArgumentHelp("Your name and reason; kept with the document.", valueName: "text"))
         var note = ""
 
         @OptionGroup var server: OperatorOptions
@@ -140,7 +140,7 @@ extension SchemaCommand {
             commandName: "show",
             abstract: "Print the schema document that is in force on a running server.",
             discussion: """
-                The document goes to standard output, as it was given; what belongs to it to standard error.
+                The document is printed to standard output as it was given, its revision to standard error.
 
                 EXAMPLES
                   tidemark schema show --secret-file token_secret > app.schema.json

@@ -6,7 +6,7 @@ import TidemarkIdentity
 import TidemarkModel
 import TidemarkOperations
 
-/// `tidemark schema`: what concerns schema documents.
+/// `tidemark schema`: checks, compares and applies schema documents.
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Work with schema documents.",
@@ -16,13 +16,13 @@ struct SchemaCommand: ParsableCommand {
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
-            abstract: "Check a schema and print what it says, or what is wrong with it and where.",
+            abstract: "Check a schema and print its summary, or its faults and where they are.",
             discussion: """
                 The document's keys are described in Shared/SCHEMA.md.
 
-                With --against, what changes between two versions is printed instead, each change with what apps meet that \
-                were made with OLD and use a server with FILE. The command fails if something they have is taken away or \
-                narrowed, until you say --accept.
+                With --against, the changes between two versions are printed instead. Each one says what it means for \
+                apps that were made with OLD and use a server with FILE. The command fails if something they have is \
+                removed or narrowed, until you give --accept.
 
                 EXAMPLES
                   tidemark schema check app.schema.json
@@ -37,11 +37,11 @@ struct SchemaCommand: ParsableCommand {
         @Option(help: ArgumentHelp("The document that apps in use were made with.", valueName: "old"))
         var against: String?
 
-        @Flag(help: "With --against: succeed although something is taken away or narrowed.")
+        @Flag(help: "With --against: succeed even if something is removed or narrowed.")
         var accept = false
 
         func validate() throws {
-            if accept, against == nil { throw ValidationError("--accept goes with --against OLD.") }
+            if accept, against == nil { throw ValidationError("--accept needs --against OLD.") }
         }
 
         func run() throws {
@@ -51,8 +51,8 @@ struct SchemaCommand: ParsableCommand {
             print(comparison.text)
             guard comparison.costsOldApps, !accept else { return }
             throw CommandFailure(
-                "\(file) takes something from apps that were made with \(against), as said above; if that is meant, say"
-                    + " --accept")
+                "\(file) takes something from apps that were made with \(against), as said above; give --accept to"
+                    + " allow it")
         }
 
         static func schema(at file: String) throws -> Schema {
@@ -70,13 +70,13 @@ struct SchemaCommand: ParsableCommand {
         }
     }
 
-    /// `tidemark schema diff`: what apps in use meet.
+    /// `tidemark schema diff`: the changes between two schemas, as apps in use see them.
     struct Diff: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "diff",
-            abstract: "Print what changes between two schemas, and what apps meet that were made with the older one.",
+            abstract: "Print the changes between two schemas, and their effect on apps made with the older one.",
             discussion: """
-                'tidemark schema check NEW --against OLD' says the same, and fails where something is taken away.
+                'tidemark schema check NEW --against OLD' prints the same, and fails if something is removed.
 
                 EXAMPLES
                   tidemark schema diff released.schema.json app.schema.json
@@ -85,7 +85,7 @@ struct SchemaCommand: ParsableCommand {
         @Argument(help: "The document that apps in use were made with.")
         var old: String
 
-        @Argument(help: "The document that is to follow it.")
+        @Argument(help: "The document that replaces it.")
         var new: String
 
         func run() throws {
@@ -93,14 +93,14 @@ struct SchemaCommand: ParsableCommand {
         }
     }
 
-    /// `tidemark schema swift`: an app's models.
+    /// `tidemark schema swift`: generates an app's models.
     struct Swift: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "swift",
             abstract: "Print a Swift model for each collection of a schema.",
             discussion: """
-                What is printed compiles, with a property for each field. Fields of type map and json stand in a \
-                comment: their types are the app's.
+                The output compiles, with a property for each field. Fields of type map and json are in a comment: \
+                their types are the app's.
 
                 EXAMPLES
                   tidemark schema swift app.schema.json > Models.swift
@@ -112,11 +112,11 @@ struct SchemaCommand: ParsableCommand {
         func run() throws { print(try Check.schema(at: file).swiftModels, terminator: "") }
     }
 
-    /// `tidemark schema sample`: a document to begin with.
+    /// `tidemark schema sample`: prints a document to begin with.
     struct Sample: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "sample",
-            abstract: "Print the schema that 'serve --dev' takes when it is given none: a chat.",
+            abstract: "Print the schema that 'serve --dev' uses by default: a chat.",
             discussion: """
                 EXAMPLES
                   tidemark schema sample > app.schema.json

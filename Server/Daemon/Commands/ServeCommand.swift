@@ -9,9 +9,9 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve devices until SIGTERM or Ctrl-C.",
         discussion: """
-            Each setting has an environment variable and a member in the file that --config names: options count more than the \
-            environment, and that more than the file. Prints one line with its address once it listens; its log goes to \
-            standard error. Under systemd (Type=notify) it tells when it serves, that it lives, and when it stops.
+            Each setting has an environment variable and a member in the file that --config names: options override \
+            the environment, which overrides the file. Prints one line with its address once it listens; its log is on \
+            standard error. Under systemd (Type=notify) it reports when it serves, that it lives, and when it stops.
 
             EXAMPLES
               tidemark serve --dev
@@ -26,17 +26,17 @@ struct ServeCommand: AsyncParsableCommand {
             \(LimitSetting.table)
             """)
 
-    /// Where records are when nothing else is said.
+    /// The database of a server that is given none.
     static let defaultDatabase = DatabaseLocation.usual
 
     @OptionGroup var settings: ServeSettings
 
-    /// Here, so that the usage which is shown is that of this command.
+    /// Validated here, so that errors show the usage of this command.
     func validate() throws {
         do {
             _ = try configuration(ProcessInfo.processInfo.environment)
         } catch is CommandFailure {
-            // What the environment lacks is told by `run`: an option that does not exist comes first.
+            // `run` reports what the environment lacks: an unknown option is reported first.
         }
     }
 
@@ -46,9 +46,9 @@ struct ServeCommand: AsyncParsableCommand {
         guard await runServer(configuration) else { throw ExitCode.failure }
     }
 
-    /// What the server is started with.
+    /// Returns the configuration of the server.
     ///
-    /// - Throws: `ValidationError` for what an option says, `CommandFailure` for what the environment says.
+    /// - Throws: `ValidationError` for an invalid option, `CommandFailure` for an invalid environment.
     func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
         let (environment, overrides, options) = try settings.given(environment)
         do throws(ConfigurationError) {
@@ -61,7 +61,7 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension LimitSetting {
-    /// A line for each limit, for the help; longer ones go on below.
+    /// The lines of the help with all limits; long ones continue below.
     fileprivate static var table: String {
         let start = 2 + (all.map(\.name.count).max() ?? 0) + 1
         return all.map { setting in

@@ -2,7 +2,7 @@ import ArgumentParser
 import TidemarkAssembly
 import TidemarkCommandLine
 
-/// The options of `tidemark serve`, which `tidemark doctor` takes as well.
+/// The options of `tidemark serve`, which `tidemark doctor` accepts as well.
 struct ServeSettings: ParsableArguments {
     @Option(help: ArgumentHelp(Setting.config.help, valueName: "file"))
     var config: String?
@@ -63,13 +63,14 @@ struct ServeSettings: ParsableArguments {
     var ledgerDays: String?
 
     @Option(
-        help: ArgumentHelp("Moves a limit of those above. May be given several times.", valueName: "name=value"))
+        help: ArgumentHelp("Changes one of the limits above. May be given several times.", valueName: "name=value"))
     var limit: [String] = []
 
-    /// What options and environment say together.
+    /// Combines the options with the environment.
     ///
-    /// - Returns: the environment with the limits of the command line, the other options, and by which option each was given.
-    /// - Throws: `ValidationError` for an option that is none.
+    /// - Returns: the environment with the limits of the command line, the other options, and the option that gave each
+    ///   value.
+    /// - Throws: `ValidationError` for an invalid option.
     func given(
         _ environment: [String: String]
     ) throws -> (environment: [String: String], overrides: [Setting: String], options: [String: String]) {
@@ -81,7 +82,7 @@ struct ServeSettings: ParsableArguments {
         for (option, text) in limit.map({ ("--limit", $0) }) + own {
             let parts = text.split(separator: "=", maxSplits: 1)
             guard parts.count == 2 else {
-                throw ValidationError("--limit takes NAME=VALUE, such as RATE=200, and not '\(text)'.")
+                throw ValidationError("--limit must be NAME=VALUE, such as RATE=200, not '\(text)'.")
             }
             let variable = LimitSetting.prefix + parts[0].uppercased()
             environment[variable] = String(parts[1])

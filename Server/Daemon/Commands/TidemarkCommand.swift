@@ -11,8 +11,8 @@ struct TidemarkCommand: AsyncParsableCommand {
             EXAMPLES
               tidemark serve --dev                    a server to try things out with
               tidemark token --dev --user ann         a token of that server for Ann
-              tidemark schema check app.schema.json   what a schema says, or its mistake
-              tidemark migrate --plan                 what a new version does to the tables
+              tidemark schema check app.schema.json   a schema's summary, or its mistake
+              tidemark migrate --plan                 a new version's changes to the tables
               tidemark backup backups/monday          a copy, while servers go on
               tidemark doctor                         what is risky, or about to go wrong
               tidemark why --user bob --record ID     why Bob does not see it

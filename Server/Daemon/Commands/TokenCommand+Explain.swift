@@ -8,23 +8,23 @@ import TidemarkIdentity
 import TidemarkModel
 
 extension TokenCommand {
-    /// `tidemark token explain`: why a token gets in, or does not.
+    /// `tidemark token explain`: explains why a token is accepted or refused.
     struct Explain: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "explain",
-            abstract: "Say whose token this is, which keys are known, and which check fails.",
+            abstract: "Print whose token this is, which keys are known, and which check fails.",
             discussion: """
-                Checks a token as a server with the same settings does, and fetches keys where they are at a URL. Prints \
-                what the token claims and what is expected, but neither signatures nor secrets.
+                Checks a token as a server with the same settings does, and fetches keys that are at a URL. Prints the \
+                token's claims and the expected ones, but neither signatures nor secrets.
 
-                Exit status: 0 accepted, 1 refused, 2 the keys cannot be had, 64 wrong usage.
+                Exit status: 0 accepted, 1 refused, 2 the keys cannot be fetched, 64 wrong usage.
 
                 EXAMPLES
                   tidemark token explain "$TOKEN" --issuers issuers.json
                   tidemark token explain - --dev < token
                 """)
 
-        /// It takes the options that it shares with this command, wherever they stand.
+        /// The parent command, whose shared options apply wherever they are given.
         @ParentCommand var parent: TokenCommand
 
         @Argument(help: "The token; - reads it from standard input, which no list of processes shows.")

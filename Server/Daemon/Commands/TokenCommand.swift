@@ -8,7 +8,7 @@ struct TokenCommand: AsyncParsableCommand {
         commandName: "token",
         abstract: "Print a signed token for a user or for a program of yours.",
         discussion: """
-            The token opens one workspace for one user. Whoever has the secret can make any token: keep it on the \
+            The token opens one workspace for one user. Anyone with the secret can make any token: keep it on the \
             server.
 
             EXAMPLES
@@ -20,13 +20,13 @@ struct TokenCommand: AsyncParsableCommand {
             """,
         subcommands: [Explain.self])
 
-    @Option(help: "The user whom the token is for: its \"sub\".")
+    @Option(help: "The user of the token: its \"sub\".")
     var user: String?
 
     @Option(help: "The workspace that the token opens: its \"ws\".")
     var workspace = SigningOptions.workspace
 
-    @Option(help: "How long the token lives, at most 24h: a number with s, m or h.")
+    @Option(help: "The lifetime of the token, at most 24h: a number with s, m or h.")
     var ttl = TimeSpan(.seconds(24 * 3_600))
 
     @Flag(help: "For a program that acts for the operator: passes every access rule.")
@@ -34,7 +34,7 @@ struct TokenCommand: AsyncParsableCommand {
 
     @Flag(
         name: .customLong("operator"),
-        help: "For whoever runs the server: opens the calls that concern all of it, such as 'tidemark schema apply'.")
+        help: "For the server's operator: opens the calls for the whole server, such as 'tidemark schema apply'.")
     var isOperator = false
 
     @OptionGroup var signing: SigningOptions
@@ -48,7 +48,7 @@ struct TokenCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Not said by its type: 'token explain' needs none.
+        // Its type does not require it: 'token explain' needs no user.
         guard let user else { throw ValidationError("Missing expected argument '--user <user>'") }
         let issuer = await TokenIssuer(secret: try signing.secret(), now: wallClock)
         print(

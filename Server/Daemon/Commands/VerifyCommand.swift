@@ -6,25 +6,26 @@ import TidemarkModel
 import TidemarkOperations
 import TidemarkStore
 
-/// `tidemark verify`: whether a backup or a database is sound.
+/// `tidemark verify`: checks a backup or a database.
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Check whether a backup, a database in use, or what a device holds, is sound.",
+        abstract: "Check a backup, a database in use, or a device's copy.",
         discussion: """
-            A backup: its files against the manifest, then every row in them, and that counts and digests are those of the \
+            A backup: its files against the manifest, then every row in them, and that counts and digests match the \
             database that it was made of.
 
-            A database (--database), beside the servers that use it and as of one moment: that batches tile the order, that no \
-            record is beyond its end or in a batch that is not there, that rows belong to a workspace and are found by \
-            their scope, that fields and outcomes read, that blobs are the bytes that they are named after; of SQLite also \
-            every page. Nothing is written. It reads everything once: on a large database, at a quiet hour.
+            A database (--database), beside the servers that use it and at one moment: that batches cover the order \
+            without a gap, that no record is beyond its end or in a missing batch, that rows belong to a workspace and \
+            are found by their scope, that fields and outcomes can be parsed, and that blobs match their hashes; for \
+            SQLite also every page. Nothing is written. It reads everything once: run it on a large database at a \
+            quiet hour.
 
-            A device (--device): the report that its app made (SyncStore.exportReport()), against what a running server has: \
-            whether its place is of this database's history, and each scope that was not written in since, by digests. \
-            It needs the server's listener for operators.
+            A device (--device): the report that its app made (SyncStore.exportReport()), against a running server: \
+            whether its cursor belongs to this database's history, and each scope without writes since, by digests. It \
+            needs the server's listener for operators.
 
-            Exit status: 0 sound, 1 it could not be checked, 2 something is wrong, and said.
+            Exit status: 0 sound, 1 it could not be checked, 2 faults were found and printed.
 
             EXAMPLES
               tidemark verify backups/monday

@@ -3,18 +3,19 @@ import TidemarkCommandLine
 import TidemarkIdentity
 import TidemarkModel
 
-/// `tidemark why`: why a user does not see a record, or what a device is stuck on.
+/// `tidemark why`: explains why a user does not see a record, or what a device is stuck on.
 struct WhyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
-        abstract: "Say why a user does not see a record, or what a device is stuck on.",
+        abstract: "Explain why a user does not see a record, or what a device is stuck on.",
         discussion: """
-            One story: whether the record lives and in which scope, which memberships the user has and had, with the numbers \
-            they held for, what each of the user's devices was sent, which of their writes were refused, and which values were \
-            overwritten unseen. Its last line is the answer.
+            One story: whether the record lives and in which scope, which memberships the user has and had, with their \
+            numbers, what each of the user's devices was sent, which of their writes were refused, and which values \
+            were overwritten unseen. Its last line is the answer.
 
-            The server asks the others that serve the workspace, and the story says how many did not answer. Refusals that devices \
-            have confirmed are those of the server that is asked. Of what a device keeps in its own outbox a server knows only how much it was when the device said so last.
+            The server asks the others that serve the workspace, and the story says how many did not answer. Refusals \
+            that devices have confirmed are only those of the server that is asked. Of a device's own outbox a server \
+            knows only the size that the device reported last.
 
             EXAMPLES
               tidemark why --user bob --record messages/018f3a2b-0000-7000-8000-000000000001 --workspace acme \\
@@ -53,15 +54,15 @@ struct WhyCommand: AsyncParsableCommand {
     }
 }
 
-/// `tidemark may`: tries the rules out.
+/// `tidemark may`: tries the access rules.
 struct MayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "may",
         abstract: "Say whether a user may write something, without writing it.",
         discussion: """
-            Judged by the code that judges every write, on what is stored now.
+            The answer comes from the code that judges every write, on the records of this moment.
 
-            Exit status: 0 it may, 1 it may not.
+            Exit status: 0 the user may, 1 the user may not.
 
             EXAMPLES
               tidemark may --user ann update messages/018f3a2b-0000-7000-8000-000000000001 --fields '{"text":"hi"}' --dev
@@ -81,7 +82,7 @@ struct MayCommand: AsyncParsableCommand {
     @Option(help: "The user.")
     var user: String
 
-    @Option(help: ArgumentHelp("The fields, JSON; an update takes away those that are null.", valueName: "json"))
+    @Option(help: ArgumentHelp("The fields, JSON; an update removes those that are null.", valueName: "json"))
     var fields = "{}"
 
     @Flag(help: "As a program of the operator's.")
@@ -94,7 +95,7 @@ struct MayCommand: AsyncParsableCommand {
         guard record.split(separator: "/", omittingEmptySubsequences: false).count == 2 else {
             throw ValidationError("The record is named COLLECTION/ID.")
         }
-        // What is wrong with it, its writer sees best.
+        // The parser's reason is left out: the operator wrote the text.
         guard (try? JSONReader.read(Array(fields.utf8), { try $0.fields() })) != nil else {
             throw ValidationError("--fields must be a JSON object.")
         }

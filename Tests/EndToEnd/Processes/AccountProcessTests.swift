@@ -39,15 +39,15 @@ import TidemarkNIOTransport
         let project = try folder.written("hash_config.json", Self.project)
         let brought = try await run("import", users, "--firebase", project)
         #expect(brought.text.contains("left out, without an address: anonymous-1"), "\(brought.text)")
-        #expect(brought.status == 0 && brought.text.hasSuffix("2 accounts added, 0 there already"))
+        #expect(brought.status == 0 && brought.text.hasSuffix("2 accounts added, 0 existed already"))
         let again = try await run("import", users, "--firebase", project)
-        #expect(again.status == 0 && again.text.hasSuffix("0 accounts added, 2 there already"))
+        #expect(again.status == 0 && again.text.hasSuffix("0 accounts added, 2 existed already"))
         let fire = try await Self.call(
             port, "login", ["login": "fire@example.com", "password": "user1password", "client": Self.phone])
         #expect(fire.status == 200 && fire.text.contains(#""user":"fire-7""#), "\(fire.text)")
         let lines = try folder.written(
             "lines.json", "{\"login\":\"bob\",\"user\":\"bob\"}\n\n{\"login\":\"ann@example.com\"}\n")
-        #expect(try await run("import", lines).text.hasSuffix("1 account added, 1 there already"))
+        #expect(try await run("import", lines).text.hasSuffix("1 account added, 1 existed already"))
         #expect(try await run("import", try folder.written("bad.json", "{\"login\":\"x\"}\n{")).status == 1)
 
         let list = try await run("list")

@@ -158,7 +158,7 @@ import Testing
         let again = try await clone.run(".build/release/tidemark serve --dev")
         let taken = try await clone.run(".build/release/tidemark serve --dev --database sqlite:other.sqlite")
         for (printed, sentence) in [
-            (elsewhere, "dev_secret is not there: start 'tidemark serve --dev' in this folder, "),
+            (elsewhere, "dev_secret does not exist: start 'tidemark serve --dev' in this folder, "),
             (again, "another server uses ./tidemark-data/tidemark.sqlite: stop it, or give this one its own file"),
             (taken, "another program listens on ADDRESS: stop it, or choose another address by --listen"),
         ] {

@@ -72,7 +72,7 @@ import TidemarkModel
         let folder = try TemporaryFolder("landed")
         for arguments in [["migrate"], ["migrate", "--plan"]] {
             let outcome = try await Binary.run(arguments + ["--database", "\(folder.path)/typo.sqlite"])
-            #expect(outcome.status == 1 && outcome.text.contains("is not there"), "\(outcome.text)")
+            #expect(outcome.status == 1 && outcome.text.contains("does not exist"), "\(outcome.text)")
         }
         #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/typo.sqlite"))
     }

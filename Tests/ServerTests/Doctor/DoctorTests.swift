@@ -79,7 +79,7 @@ import TidemarkTelemetry
         (["TIDEMARK_SECRET_FILE": "", "TIDEMARK_SECRET": TestServer.secret], "look secrets: TIDEMARK_SECRET is in"),
         (["TIDEMARK_LOG_LEVEL": "debug"], "look log"), (["TIDEMARK_ORIGINS": "http://app.example"], "look origins"),
         (["TIDEMARK_LIMIT_CONNECTIONS": "10000000"], "look files"),
-        (["TIDEMARK_DATABASE": "sqlite:/nowhere/t.sqlite"], "look database: /nowhere/t.sqlite is not there"),
+        (["TIDEMARK_DATABASE": "sqlite:/nowhere/t.sqlite"], "look database: /nowhere/t.sqlite does not exist"),
         (["TIDEMARK_DATABASE": "postgres://u:p@127.0.0.1:1/n"], "look secrets: the database's address holds"),
         (["TIDEMARK_DATABASE": "postgres://u@127.0.0.1:1/n"], "wrong database"),
         (["TIDEMARK_TLS_CERTIFICATE": "/nowhere", "TIDEMARK_TLS_KEY": "/nowhere"], "wrong certificate"),
@@ -173,7 +173,7 @@ import TidemarkTelemetry
             #expect(finding?.what.contains(word) == true)
         }
         #expect(Doctor.judge(ConnectionProbe.session("PgBouncer 1.18.0")).map(\.level) == [.well])
-        #expect(probe.refusal?.hasPrefix("PgBouncer 1.18.0 stands between in transaction mode") == true)
+        #expect(probe.refusal?.hasPrefix("PgBouncer 1.18.0 is in transaction mode") == true)
         #expect(ConnectionProbe.session("PgBouncer 1.18.0").refusal == nil && ConnectionProbe().refusal == nil)
     }
 

@@ -124,7 +124,7 @@ import TidemarkWire
         ("{ \"dev\": true,\n \"limits\": { \"rate\": 0 } }", "line 2, limits.rate", "from 1 to 1000000"),
         ("{ \"dev\": true,\n \"listen\": \"8080\" }", "line 2, listen", "has no port"),
         ("{ \"dev\": true,\n \"schema\": \"not-there.json\" }", "line 2, schema", "cannot read the file /"),
-        ("{ \"secret\": \"abc\" }", "line 1", "does not stand in a file of settings"),
+        ("{ \"secret\": \"abc\" }", "line 1", "may not be in a file of settings"),
         ("{ \"config\": \"other.json\" }", "line 1", "there is no setting \"config\""),
         ("{ \"name\": \"a\",\n \"name\": \"b\" }", "line 2", "occurs twice"),
         ("{ \"origins\": [1] }", "line 1", "origins must be a list of texts"),
