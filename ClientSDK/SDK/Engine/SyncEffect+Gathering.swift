@@ -1,5 +1,5 @@
 extension SyncEffect {
-    /// A write of what came from the server, or its confirmation, on whose answer the machine waits.
+    /// True for a write of what the server sent, or its confirmation, whose answer the machine waits for.
     var isAnsweredWrite: Bool {
         switch self {
         case .applyWelcome, .applyChanges, .applyPage, .applyPages, .applyHistory, .applyComparison, .dropComparison,
@@ -12,10 +12,10 @@ extension SyncEffect {
         }
     }
 
-    /// The same with the frames, or the pages, of messages that came together as one step for the disk.
+    /// Returns the effects with the frames, or the pages, of messages that arrived together as one step for the disk.
     ///
-    /// A frame may be applied before what stands between it and the frame before: that is something to be read, told or
-    /// sent. What is written is not passed.
+    /// A frame may be applied before the effects between it and the frame before it if these only read, report or send.
+    /// It is not moved before a write.
     static func gathering(_ effects: [SyncEffect]) -> [SyncEffect] {
         var gathered: [SyncEffect] = []
         /// The index of the frames, or of the pages, that the next one can join.
