@@ -19,26 +19,26 @@ extension SyncEffect {
     static func gathering(_ effects: [SyncEffect]) -> [SyncEffect] {
         var gathered: [SyncEffect] = []
         /// The index of the frames, or of the pages, that the next one can join.
-        var place: Int?
+        var joinable: Int?
         for effect in effects {
             switch effect {
             case .applyChanges(let frames):
-                if let place, case .applyChanges(let before) = gathered[place] {
-                    gathered[place] = .applyChanges(before + frames)
+                if let joinable, case .applyChanges(let before) = gathered[joinable] {
+                    gathered[joinable] = .applyChanges(before + frames)
                     continue
                 }
-                place = gathered.count
+                joinable = gathered.count
             case .applyPages(let pages):
-                if let place, case .applyPages(let before) = gathered[place] {
-                    gathered[place] = .applyPages(before + pages)
+                if let joinable, case .applyPages(let before) = gathered[joinable] {
+                    gathered[joinable] = .applyPages(before + pages)
                     continue
                 }
-                place = gathered.count
+                joinable = gathered.count
             case .confirm, .send, .sendEphemeral, .loadPush, .loadPages, .heard, .pushPaused, .wake: break
             case .open, .close, .applyWelcome, .applyPage, .applyHistory, .loadHistory, .historyEnded,
                 .loadComparison, .applyComparison, .dropComparison, .fork, .withhold,
                 .releaseWithheld, .refreshToken, .status, .roundEnded, .collectionRoundEnded:
-                place = nil
+                joinable = nil
             }
             gathered.append(effect)
         }
