@@ -2,7 +2,7 @@ import Foundation
 public import Logging
 
 extension SyncLogEvent {
-    /// One word for the kind, to filter and to count by.
+    /// The name of the kind, to filter and to count by.
     public var name: String {
         switch self {
         case .started: "started"
@@ -33,7 +33,7 @@ extension SyncLogEvent {
         }
     }
 
-    /// What is known of the event, by name; as text, so that it fits any log.
+    /// The details of the event, by name; as text, so that they fit any log.
     public var details: [String: String] {
         switch self {
         case .started, .stopped, .forked: [:]
@@ -83,14 +83,14 @@ extension SyncLogEvent {
         }
     }
 
-    /// The same for a log: `event` and the details.
+    /// The name as `event`, and the details, for a log.
     public var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = ["event": "\(name)"]
         for (key, value) in details { metadata[key] = "\(value)" }
         return metadata
     }
 
-    /// A sentence that is always the same for a kind.
+    /// The sentence of the kind.
     var message: Logger.Message {
         switch self {
         case .started: "sync started"
@@ -121,7 +121,8 @@ extension SyncLogEvent {
         }
     }
 
-    /// A person should look: what was written is refused, waits for too long, or is damaged. For a banner, a badge, a page.
+    /// True when the user should look: a write is refused or waits for too long, or data is damaged. For a banner, a
+    /// badge, a page.
     public var isAlert: Bool {
         switch self {
         case .parked, .withheld, .blobRefused, .rewound, .undecodable, .overdue, .corrupted, .spoolSetAside,
@@ -133,8 +134,8 @@ extension SyncLogEvent {
         }
     }
 
-    /// A library has nothing above `info` to say, except that the local database itself fails, and what it was given limits
-    /// to watch for.
+    /// The log level. A library logs nothing above `info`, except failures of the local database itself, and excesses
+    /// of the limits that it was given.
     var level: Logger.Level {
         switch self {
         case .corrupted: .error

@@ -37,7 +37,7 @@ struct InstallMark {
         return id
     }
 
-    private func place(of file: URL) throws -> UInt64? {
+    private func fileNumber(of file: URL) throws -> UInt64? {
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
         return (attributes[.systemFileNumber] as? NSNumber)?.uint64Value
     }

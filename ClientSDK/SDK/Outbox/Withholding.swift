@@ -57,9 +57,9 @@ struct Withholding {
         let isWithholding = "tidemark_meta WHERE key = '\(Meta.withholding.rawValue)' AND value = 1"
         guard try RowCheck(db, isWithholding, parameters: 0).holds() else { return nil }
         guard try isBehind(number, mutations) else { return nil }
-        let place = Self.firstPlace + written
-        try OutboxTable(db: db).relink(mutations, from: number, to: place, isWithheld: true)
-        return place
+        let waiting = Self.firstPlace + written
+        try OutboxTable(db: db).relink(mutations, from: number, to: waiting, isWithheld: true)
+        return waiting
     }
 
     /// Returns all waiting entries, in their order.
@@ -179,8 +179,8 @@ struct Withholding {
 
     /// Returns whether the entry is behind one that keeps waiting. Waiting entries in front are included, so that the
     /// order within a scope stays.
-    private func isBehindWithdrawn(_ place: Int64, _ mutations: [Mutation]) throws -> Bool {
-        try shares(place, mutations, with: "(o.state = 'withdrawn' OR o.state = 'waiting' AND o.n < mine.n)")
+    private func isBehindWithdrawn(_ number: Int64, _ mutations: [Mutation]) throws -> Bool {
+        try shares(number, mutations, with: "(o.state = 'withdrawn' OR o.state = 'waiting' AND o.n < mine.n)")
     }
 
     /// Returns whether an entry shares a scope or a record with a withheld one that meets the condition.

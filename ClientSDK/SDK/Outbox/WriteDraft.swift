@@ -138,14 +138,14 @@ struct WriteDraft {
         let outbox = OutboxTable(db: records.db)
         let (number, written) = (self.number, counts.written + 1)
         counts.written = written
-        if let place = try Withholding(db: records.db).place(of: number, written: written, mutations) {
-            try outbox.append(id, number: place, written: written, body: body, created: time, state: .waiting)
+        if let waiting = try Withholding(db: records.db).place(of: number, written: written, mutations) {
+            try outbox.append(id, number: waiting, written: written, body: body, created: time, state: .waiting)
             // It is written, and no number is given.
             try counts.keep(records.db)
             var rebase = Rebase(records: records)
             for mutation in mutations { rebase.touch(mutation.key) }
             try rebase.finish()
-            return place
+            return waiting
         }
         try outbox.append(id, number: number, written: written, body: body, created: time)
         counts.number = number
