@@ -77,9 +77,9 @@ public struct ParkedEdit<Model: SyncModel>: Sendable, Identifiable {
         try change(&edited)
         let mutations = try stored.mutations(from: written, to: edited, current: current, coding)
         return try await transaction.edit { all in
-            let place = all.firstIndex { $0.key == stored.key } ?? all.endIndex
+            let index = all.firstIndex { $0.key == stored.key } ?? all.endIndex
             all.removeAll { $0.key == stored.key }
-            all.insert(contentsOf: mutations, at: min(place, all.endIndex))
+            all.insert(contentsOf: mutations, at: min(index, all.endIndex))
         }
     }
 
