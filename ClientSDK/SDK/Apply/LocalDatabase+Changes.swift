@@ -18,8 +18,8 @@ extension LocalDatabase {
     /// are acknowledged.
     ///
     /// - Parameters:
-    /// - now: the device's time, stored with what is parked.
-    /// - note: called after the commit with each decision.
+    ///   - now: the device's time, stored with what is parked.
+    ///   - note: called after the commit with each decision.
     /// - Throws: `StoreError` with `cursorMismatch` when a frame does not continue the cursor before it, or
     ///   `clientForked` when it settles a number for a transaction of another database. Nothing is applied then.
     package func apply(

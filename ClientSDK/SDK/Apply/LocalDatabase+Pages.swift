@@ -74,9 +74,9 @@ extension LocalDatabase {
     /// may undo the page with its progress: it is then requested again.
     ///
     /// - Parameters:
-    /// - request: the request that it answers. A page is also dropped if it does not continue at the end of the copy:
-    ///   the copy may have been trimmed meanwhile, and must have no gaps.
-    /// - note: called after the commit with each decision.
+    ///   - request: the request that it answers. A page is also dropped if it does not continue at the end of the copy:
+    ///     the copy may have been trimmed meanwhile, and must have no gaps.
+    ///   - note: called after the commit with each decision.
     /// - Returns: false when it was dropped.
     @discardableResult
     package func apply(

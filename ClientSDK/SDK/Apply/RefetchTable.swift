@@ -16,8 +16,8 @@ struct RefetchTable {
     /// Returns at most one request for a collection of a scope; the sender numbers them.
     ///
     /// - Parameters:
-    /// - collection: the collection that comes first, by its name here.
-    /// - rows: the largest number of ids in a request.
+    ///   - collection: the collection that comes first, by its name here.
+    ///   - rows: the largest number of ids in a request.
     func requests(limit: Int, first collection: String?, rows: Int, _ names: CollectionNames) throws -> [PageRequest] {
         let places = """
             SELECT DISTINCT r.scope, s.since, r.collection

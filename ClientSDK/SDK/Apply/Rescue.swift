@@ -13,8 +13,8 @@ struct Rescue {
     /// record without them is kept.
     ///
     /// - Parameters:
-    /// - withdrawn: scopes whose end is not part of the loss: nothing of them is kept.
-    /// - now: the server's time.
+    ///   - withdrawn: scopes whose end is not part of the loss: nothing of them is kept.
+    ///   - now: the server's time.
     /// - Returns: the number of records kept.
     func keep(
         from lost: SequenceNumber, besides withdrawn: Set<ScopeID>, at now: Milliseconds

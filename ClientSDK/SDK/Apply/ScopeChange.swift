@@ -36,10 +36,10 @@ struct ScopeChange {
     /// until ``LocalDatabase/cutLog(isNeeded:)``.
     ///
     /// - Parameters:
-    /// - wentBack: true when the server's database went back, and may have lost the grant. If this device opened the
-    ///   scope, its writes stay visible: they bring it back. If another device did, its writes wait for that.
-    /// - isGranted: true when access continues, and the connection has no room for the scope: its pending writes are
-    ///   sent.
+    ///   - wentBack: true when the server's database went back, and may have lost the grant. If this device opened the
+    ///     scope, its writes stay visible: they bring it back. If another device did, its writes wait for that.
+    ///   - isGranted: true when access continues, and the connection has no room for the scope: its pending writes are
+    ///     sent.
     func lose(
         _ scope: ScopeID, wentBack: Bool = false, isGranted: Bool = false, rebase: inout Rebase
     ) throws {

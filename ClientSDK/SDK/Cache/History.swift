@@ -41,8 +41,8 @@ extension Repository {
     ///     if try await !messages.loadOlder(in: scope) { list.showsBeginning = true }
     ///
     /// - Parameters:
-    /// - scope: the scope of the records.
-    /// - count: the number of records, in whole pages from the end of the present ones.
+    ///   - scope: the scope of the records.
+    ///   - count: the number of records, in whole pages from the end of the present ones.
     /// - Returns: false when all records are on the device or requested.
     @discardableResult
     public func loadOlder(in scope: ScopeID, count: Int = 50) async throws -> Bool {

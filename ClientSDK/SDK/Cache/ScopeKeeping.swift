@@ -66,8 +66,8 @@ extension SyncStore {
     ///     try await store.evict(scope: ScopeID(record: conversation.id), keepingLast: 50)
     ///
     /// - Parameters:
-    /// - scope: the scope of the records.
-    /// - count: the number of records of each collection that stay, by creation; 0 keeps none.
+    ///   - scope: the scope of the records.
+    ///   - count: the number of records of each collection that stay, by creation; 0 keeps none.
     /// - Returns: the number of records evicted.
     @discardableResult
     @concurrent public func evict(scope: ScopeID, keepingLast count: Int) async throws -> Int {

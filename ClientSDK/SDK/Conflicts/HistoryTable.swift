@@ -13,8 +13,8 @@ struct HistoryTable {
     /// replaced.
     ///
     /// - Parameters:
-    /// - seq: the number of the new value, as far as it is known.
-    /// - author: the user who wrote the new value; `nil` if unknown.
+    ///   - seq: the number of the new value, as far as it is known.
+    ///   - author: the user who wrote the new value; `nil` if unknown.
     func note(
         _ value: OverwrittenValue, in record: LocalRecord, at seq: SequenceNumber, by author: UserID? = nil
     ) throws {

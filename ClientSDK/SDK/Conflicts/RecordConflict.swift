@@ -56,8 +56,8 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
     /// the value was changed again at the server meanwhile.
     ///
     /// - Parameters:
-    /// - choice: the value to keep.
-    /// - field: `nil` for all of them.
+    ///   - choice: the value to keep.
+    ///   - field: `nil` for all of them.
     /// - Returns: the receipt; it has no steps when nothing had to be written.
     /// - Throws: `StoreError` when the record is gone or the value does not fit. `refused(.conflict)` means that a
     ///   value shown here has changed: take the conflict from `conflicts()` again. The conflict stays in each case.

@@ -42,8 +42,8 @@ extension LocalDatabase {
     /// Settles fields of a record's conflict: writes the chosen values over what the record shows now.
     ///
     /// - Parameters:
-    /// - conflict: the conflict as the app saw it.
-    /// - choices: the patches to write, by field; `nil` leaves the server's value.
+    ///   - conflict: the conflict as the app saw it.
+    ///   - choices: the patches to write, by field; `nil` leaves the server's value.
     /// - Returns: false when there was nothing to write.
     /// - Throws: `StoreError` with `refused` when the record is gone, a value does not fit, or one of the two values to
     ///   choose from has changed; nothing is changed then.

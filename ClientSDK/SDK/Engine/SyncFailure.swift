@@ -84,7 +84,7 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - httpStatus: any but 101.
-    /// - detail: the text of the answer.
+    ///   - detail: the text of the answer.
     public init(httpStatus: Int, _ detail: String) {
         switch httpStatus {
         case 401: code = .unauthenticated

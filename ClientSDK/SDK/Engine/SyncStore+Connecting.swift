@@ -12,10 +12,10 @@ extension SyncStore {
     /// - Parameters:
     ///   - url: `https://host`, `https://host:port/prefix`, or the same with `http`.
     ///   - transport: carries the connection: `URLSessionTransport` on Apple's platforms, else `NIOTransport`.
-    /// - logger: the SDK logs above `info` only in three cases. The local database itself fails, something is overdue
-    ///   by `alerts`, or the server refuses what waiting does not fix: another user's token, another schema.
-    /// - token: returns a bearer token for the store's account; called before each connection and before the last token
-    ///   expires.
+    ///   - logger: the SDK logs above `info` only in three cases. The local database itself fails, something is overdue
+    ///     by `alerts`, or the server refuses what waiting does not fix: another user's token, another schema.
+    ///   - token: returns a bearer token for the store's account; called before each connection and before the last
+    ///     token expires.
     /// - Throws: `StoreError` with `invalidArgument` for a text that is not a server address.
     public func connect(
         to url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),

@@ -39,7 +39,7 @@ extension SyncStore {
     ///     let status = await store.runOnce(deadline: .seconds(25))   // later, when the system gives it time
     ///
     /// - Parameters:
-    /// - deadline: the longest time that it may take. Unfinished work continues in the next round; nothing is lost.
+    ///   - deadline: the longest time that it may take. Unfinished work continues in the next round; nothing is lost.
     ///   - clock: measures the deadline.
     /// - Returns: the status at the end of the round or the deadline.
     @discardableResult

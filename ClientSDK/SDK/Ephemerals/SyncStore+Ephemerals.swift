@@ -11,9 +11,9 @@ extension SyncStore {
     /// server's limits (10 a second, 1 KiB, 10 s) it is dropped. It is not stored anywhere.
     /// - Parameters:
     ///   - kind: 1 to 64 bytes; `presence` is the server's own.
-    /// - payload: the content, for the app.
-    /// - scope: the scope whose members receive it.
-    /// - lifetime: the time for which it is valid for the receivers.
+    ///   - payload: the content, for the app.
+    ///   - scope: the scope whose members receive it.
+    ///   - lifetime: the time for which it is valid for the receivers.
     public func send(
         ephemeral kind: String, _ payload: Fields = Fields(), in scope: ScopeID, lifetime: Duration = .seconds(10)
     ) {

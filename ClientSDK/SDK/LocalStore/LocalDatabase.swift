@@ -79,8 +79,8 @@ package final class LocalDatabase: Sendable {
     /// Opens or creates the file at `path`, with writes that survive a power cut.
     ///
     /// - Parameters:
-    /// - isSuspect: true to check the file whatever its size; a small one is always checked.
-    /// - lock: the lock of the file, if the caller has it already.
+    ///   - isSuspect: true to check the file whatever its size; a small one is always checked.
+    ///   - lock: the lock of the file, if the caller has it already.
     /// - Throws: also `corrupt` for a damaged file, and `inUse` for one that is open already.
     package static func open(
         path: String, account: UserID, schema: Schema, newClient: ClientID, limits: LocalLimits = LocalLimits(),

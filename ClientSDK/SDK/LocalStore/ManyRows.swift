@@ -36,8 +36,8 @@ final class ManyRows {
     /// again whenever the statement runs; so no other code may use a statement of the same text.
     ///
     /// - Parameters:
-    /// - insert: the text up to `VALUES`.
-    /// - end: the text after the rows.
+    ///   - insert: the text up to `VALUES`.
+    ///   - end: the text after the rows.
     static func statements(_ insert: String, columns: Int, _ end: String = "") -> [(rows: Int, sql: String)] {
         sizes.map { rows in
             let list = repeatElement(marks(columns), count: rows).joined(separator: ", ")

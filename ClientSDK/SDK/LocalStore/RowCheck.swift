@@ -9,8 +9,8 @@ final class RowCheck {
     private let statement: Statement
 
     /// - Parameters:
-    /// - condition: the text after `SELECT 1 FROM`; its parameters are texts.
-    /// - parameters: the number of parameters.
+    ///   - condition: the text after `SELECT 1 FROM`; its parameters are texts.
+    ///   - parameters: the number of parameters.
     init(_ db: Database, _ condition: String, parameters: Int) throws {
         self.db = db
         // As in `ManyRows`, only this class uses the text, and GRDB regards the arguments as complete.

@@ -15,8 +15,8 @@ struct AccessCheck {
     let visible: (RecordKey) throws -> LocalRecord?
 
     /// - Parameters:
-    /// - before: the record as it is shown.
-    /// - after: the same record with the mutation.
+    ///   - before: the record as it is shown.
+    ///   - after: the same record with the mutation.
     /// - Throws: `forbidden`, or `invalid` for a scope's own record that its creator could not see.
     func check(
         _ mutation: Mutation, from before: LocalRecord, to after: LocalRecord, in collection: CollectionSchema

@@ -79,8 +79,8 @@ struct Journal {
     /// Drops entries that are durable, or were settled too long ago.
     ///
     /// - Parameters:
-    /// - durable: the number of the order up to which the server's data is safe; `nil` if it does not say.
-    /// - time: the server time before which settled entries are dropped in any case.
+    ///   - durable: the number of the order up to which the server's data is safe; `nil` if it does not say.
+    ///   - time: the server time before which settled entries are dropped in any case.
     func trim(through durable: SequenceNumber?, before time: Milliseconds) throws {
         // Numbers and times rise with the entries, so the first that stays ends the search. Refused entries have
         // neither and are dropped along; an entry whose payload went with a lost scope has both.
@@ -149,8 +149,8 @@ struct Journal {
     /// before the last former id was registered, all entries of that id are returned.
     ///
     /// - Parameters:
-    /// - end: the number of the past cursor that the copy goes back to; 0 for none.
-    /// - time: the server time before which settled entries are not kept any more.
+    ///   - end: the number of the past cursor that the copy goes back to; 0 for none.
+    ///   - time: the server time before which settled entries are not kept any more.
     func former(from seq: SequenceNumber, end: Int64, after time: Milliseconds) throws -> [OutboxEntry] {
         // If the server does not know the client, and none of its past cursors is left, it was registered in the lost
         // part. Everything that it wrote was written after that.

@@ -23,8 +23,8 @@ extension LocalDatabase {
     /// parked before it was sent; send it all the same.
     ///
     /// - Parameters:
-    /// - maxBytes: the limit for transaction bodies; the first entry is returned whatever its size.
-    /// - now: the device's time, stored as that of the attempt.
+    ///   - maxBytes: the limit for transaction bodies; the first entry is returned whatever its size.
+    ///   - now: the device's time, stored as that of the attempt.
     package func nextPush(
         after: Int64, maxTransactions: Int, maxBytes: Int, now: Milliseconds? = nil
     ) throws -> [NumberedEntry] {

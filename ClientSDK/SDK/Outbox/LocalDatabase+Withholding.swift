@@ -6,8 +6,8 @@ extension LocalDatabase {
     /// stay visible, marked as failed, and every other scope continues.
     ///
     /// - Parameters:
-    /// - reason: a text for the user to read.
-    /// - isAnswered: true when each attempt was answered with a failure: then only the user or the app retries it.
+    ///   - reason: a text for the user to read.
+    ///   - isAnswered: true when each attempt was answered with a failure: then only the user or the app retries it.
     /// - Returns: a summary of the transaction's writes, for the log.
     @discardableResult
     package func withhold(_ number: Int64, reason: String, isAnswered: Bool = false) throws -> LoggedWrites {

@@ -13,8 +13,8 @@ struct Reoffering {
     private var db: Database { records.db }
 
     /// - Parameters:
-    /// - now: the time of entries that are offered empty.
-    /// - lostFrom: the first number of the order that the server lost, if it is known.
+    ///   - now: the time of entries that are offered empty.
+    ///   - lostFrom: the first number of the order that the server lost, if it is known.
     init(_ records: RecordTable, account: UserID, now: Milliseconds, lostFrom: SequenceNumber? = nil) {
         self.records = records
         self.account = account

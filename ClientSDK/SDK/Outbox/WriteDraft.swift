@@ -24,8 +24,8 @@ struct WriteDraft {
     private var parts: [TransactionID] = []
 
     /// - Parameters:
-    /// - newID: returns the ids of the parts except the last one, if the transaction may be cut.
-    /// - isJudged: true to refuse what the access rules of the schema forbid.
+    ///   - newID: returns the ids of the parts except the last one, if the transaction may be cut.
+    ///   - isJudged: true to refuse what the access rules of the schema forbid.
     init(
         _ database: LocalDatabase, _ db: Database, time: Milliseconds,
         cuttingWith newID: (@Sendable () -> TransactionID)? = nil, isJudged: Bool = false
@@ -56,8 +56,8 @@ struct WriteDraft {
     /// Checks one mutation against the schema and the record, and folds it into the visible row.
     ///
     /// - Parameters:
-    /// - sight: the state that the writer saw; by default the record as it is shown.
-    /// - isAgain: true when it was refused before, and the server judges its contested fields.
+    ///   - sight: the state that the writer saw; by default the record as it is shown.
+    ///   - isAgain: true when it was refused before, and the server judges its contested fields.
     mutating func stage(_ mutation: Mutation, sight: WriterSight? = nil, isAgain: Bool = false) throws {
         let collection = try database.table(mutation.key.collection).collection
         if let newID { try cut(before: mutation, newID) }

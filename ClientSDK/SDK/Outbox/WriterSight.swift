@@ -12,7 +12,7 @@ struct WriterSight: Sendable {
     /// the record as it is shown.
     ///
     /// - Parameters:
-    /// - base: the record without this device's pending writes: the difference is the user's own work, and seen.
+    ///   - base: the record without this device's pending writes: the difference is the user's own work, and seen.
     func marking(
         _ mutation: Mutation, _ shown: LocalRecord, in collection: CollectionSchema, base: () throws -> LocalRecord?
     ) throws -> Mutation {

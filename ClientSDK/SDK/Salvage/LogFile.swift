@@ -19,8 +19,8 @@ struct LogFile {
     /// Reads as far as the checksums agree; finds nothing in a file that is not a log.
     ///
     /// - Parameters:
-    /// - pageSize: the page size if the log's own header has none.
-    /// - fileBytes: the size of the file that the log belongs to.
+    ///   - pageSize: the page size if the log's own header has none.
+    ///   - fileBytes: the size of the file that the log belongs to.
     init(_ bytes: Data, pageSize assumed: Int, fileBytes: Int) {
         self.bytes = bytes
         guard bytes.count > Self.headBytes + Self.frameHeadBytes else { return }

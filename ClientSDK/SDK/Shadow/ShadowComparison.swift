@@ -39,8 +39,8 @@ public struct ShadowComparison: Sendable {
     /// Compares two sets of records now. A field that is `null` is treated as unset.
     ///
     /// - Parameters:
-    /// - older: the records of the older path.
-    /// - engine: the records of the engine.
+    ///   - older: the records of the older path.
+    ///   - engine: the records of the engine.
     ///   - now: milliseconds since 1970.
     public mutating func compare(
         older: [UUID: Fields], engine: [UUID: Fields], now: Milliseconds

@@ -12,7 +12,7 @@ extension SyncStore {
     ///
     /// - Parameters:
     ///   - name: 1 to 64 letters, digits, `-` and `_`.
-    /// - body: reads only what extensions are to show: anyone who uses the unlocked phone may read the file.
+    ///   - body: reads only what extensions are to show: anyone who uses the unlocked phone may read the file.
     /// - Throws: `SharingError` with `notShared` for a store without a shared folder, `name`, `coding` or `tooLarge`;
     ///   the value published before stays.
     @concurrent public func publish<Value: Encodable & Sendable>(
@@ -28,8 +28,8 @@ extension SyncStore {
     ///
     /// - Parameters:
     ///   - name: as for `publish(_:_:)`.
-    /// - pause: the time between two files; changes meanwhile are in the next one. Before the app is suspended, call
-    ///   `publish(_:_:)` for values that must not be old.
+    ///   - pause: the time between two files; changes meanwhile are in the next one. Before the app is suspended, call
+    ///     `publish(_:_:)` for values that must not be old.
     ///   - body: reads what extensions are to show.
     /// - Throws: the errors of `publish(_:_:)` and of `body`. When cancelled, it returns.
     @concurrent public func keepPublished<Value: Encodable & Equatable & Sendable>(

@@ -38,13 +38,13 @@ public final class BackgroundUploads: Sendable {
     private static let answerBytesMax = 16 * 1_024
 
     /// - Parameters:
-    /// - identifier: an identifier of the app's own, the same at each launch.
-    /// - folder: a folder for the bytes being uploaded, which the system reads from files; for instance in the app's
-    ///   caches.
-    /// - pins: as for `URLSessionTransport`.
-    /// - overCellular: false to make the system wait for another network, as `BlobPolicy.networks` makes the store
-    ///   wait.
-    /// - clock: the clock that measures the wait for an answer.
+    ///   - identifier: an identifier of the app's own, the same at each launch.
+    ///   - folder: a folder for the bytes being uploaded, which the system reads from files; for instance in the app's
+    ///     caches.
+    ///   - pins: as for `URLSessionTransport`.
+    ///   - overCellular: false to make the system wait for another network, as `BlobPolicy.networks` makes the store
+    ///     wait.
+    ///   - clock: the clock that measures the wait for an answer.
     public init(
         _ identifier: String, in folder: URL, pins: CertificatePins? = nil, overCellular: Bool = true,
         clock: any Clock<Duration> = ContinuousClock()

@@ -9,9 +9,9 @@ struct ServerCalls: Sendable {
     var client: @Sendable () async throws -> ClientID? = { nil }
 
     /// - Parameters:
-    /// - timeout: the longest time that one exchange may take.
-    /// - target: returns path and query, percent-encoded, for a client id: it is sent only to a server that refused the
-    ///   token.
+    ///   - timeout: the longest time that one exchange may take.
+    ///   - target: returns path and query, percent-encoded, for a client id: it is sent only to a server that refused
+    ///     the token.
     func exchange(
         _ call: HTTPCall.Call, answerBytesMax: Int, within timeout: Duration, _ target: (ClientID?) -> String
     ) async throws -> HTTPAnswer {

@@ -12,7 +12,7 @@ public protocol Transport: Sendable {
     ///
     /// - Parameters:
     ///   - request: the call.
-    /// - url: as for `connect`.
+    ///   - url: as for `connect`.
     /// - Throws: `HTTPAnswerTooLong`, `HTTPUnsupported`, or any other error when there is no answer; the engine tries
     ///   again.
     func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer

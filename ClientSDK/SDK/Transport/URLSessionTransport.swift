@@ -14,9 +14,9 @@ public struct URLSessionTransport: Transport {
     private static let messageBytesMax = 4 * 1_048_576
 
     /// - Parameters:
-    /// - session: a session configured as the app needs it; the shared one by default. Its delegate judges
-    ///   certificates.
-    /// - uploads: continues to upload blobs while the app is suspended; without it they are sent while the app runs.
+    ///   - session: a session configured as the app needs it; the shared one by default. Its delegate judges
+    ///     certificates.
+    ///   - uploads: continues to upload blobs while the app is suspended; without it they are sent while the app runs.
     public init(session: URLSession = .shared, uploads: BackgroundUploads? = nil) {
         self.session = session
         self.uploads = uploads
@@ -26,10 +26,10 @@ public struct URLSessionTransport: Transport {
     /// it.
     ///
     /// - Parameters:
-    /// - pins: certificates of which the server must present one; otherwise the failure is
-    ///   `SyncFailure.Code.tlsFailed`.
-    /// - configuration: the configuration of the session.
-    /// - uploads: as above; give it the same pins.
+    ///   - pins: certificates of which the server must present one; otherwise the failure is
+    ///     `SyncFailure.Code.tlsFailed`.
+    ///   - configuration: the configuration of the session.
+    ///   - uploads: as above; give it the same pins.
     public init(
         pins: CertificatePins, configuration: URLSessionConfiguration = .default, uploads: BackgroundUploads? = nil
     ) {

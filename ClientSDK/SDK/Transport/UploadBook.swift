@@ -24,8 +24,9 @@ struct UploadBook<Waiter> {
     private var arrived: [(name: String, answer: HTTPAnswer)] = []
 
     /// - Parameters:
-    /// - uploadsMax: the number of uploads that may be waited for at a time.
-    /// - answersMax: the number of answers kept without a waiter; the oldest upload is sent again when it is requested.
+    ///   - uploadsMax: the number of uploads that may be waited for at a time.
+    ///   - answersMax: the number of answers kept without a waiter; the oldest upload is sent again when it is
+    ///     requested.
     init(uploadsMax: Int = 64, answersMax: Int = 256) {
         self.uploadsMax = uploadsMax
         self.answersMax = answersMax
