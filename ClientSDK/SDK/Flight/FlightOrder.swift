@@ -1,20 +1,21 @@
 import TidemarkModel
 import TidemarkWire
 
-/// Breaks of the order of a course: numbers and cursors that go back, acknowledgements of what never came.
+/// Detects errors in the order of a course: numbers and cursors that go back, acknowledgements of frames that never
+/// arrived.
 struct FlightOrder: Sendable {
-    /// Where the copy is, by the hash of its cursor; `nil` where that is not known.
+    /// The position of the copy, as the hash of its cursor; `nil` if it is unknown.
     private(set) var cursor: String?
-    /// Cursors that the copy has had, by their order.
+    /// The cursors that the copy has had, with their index.
     private var had: [String: Int] = [:]
-    /// What the cursor will be once the frames that came are applied.
+    /// The cursor after the received frames are applied.
     private var coming: String?
     private var client: ClientID?
     private var connection: Int64 = 0
     private var highest: Int64 = 0
     private var frames: Int64 = 0
 
-    /// Something is missing: what was known is known no more.
+    /// Forgets the positions, because entries are missing.
     mutating func forget() { (cursor, coming, had) = (nil, nil, [:]) }
 
     mutating func look(_ step: FlightReplay.Step) -> [(kind: FlightFinding.Kind, words: String)] {
@@ -39,7 +40,7 @@ struct FlightOrder: Sendable {
         default: break
         }
         for case .send(let bytes) in step.effects where EffectDigest.messageKind(bytes) == "ack" {
-            // Of its own making.
+            // The message is this client's own.
             guard case .ack(let ack)? = try? ClientMessage.decode(bytes), ack.frames > frames else { continue }
             found.append((.invariant, "\(ack.frames) frames are acknowledged, and \(frames) came"))
         }

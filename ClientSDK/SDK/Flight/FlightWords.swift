@@ -3,7 +3,7 @@ import TidemarkWire
 
 /// Events and effects in words, for `tide replay --explain`.
 package enum FlightWords {
-    /// A length of time: `250 ms`, `1.5 s`, `3 min`, `2 h`.
+    /// Returns a duration: `250 ms`, `1.5 s`, `3 min`, `2 h`.
     package static func length(_ milliseconds: Int64) -> String {
         switch milliseconds {
         case ..<1_000: "\(milliseconds) ms"
@@ -19,7 +19,7 @@ package enum FlightWords {
         return tenth == 0 ? "\(value / unit)" : "\(value / unit).\(tenth)"
     }
 
-    /// What happened.
+    /// Describes an event.
     package static func event(_ step: FlightReplay.Step) -> String {
         switch step.event {
         case .start: "the app wants a connection"
@@ -89,7 +89,7 @@ package enum FlightWords {
     }
 
     private static func message(_ bytes: [UInt8]) -> String {
-        // What the machine cannot read, it says itself.
+        // The machine itself reports a message that it cannot decode.
         guard let message = try? ServerMessage.decode(bytes) else { return "what cannot be read" }
         switch message {
         case .welcome(let welcome):
@@ -122,7 +122,7 @@ package enum FlightWords {
         }
     }
 
-    /// What the machine wants done.
+    /// Describes an effect.
     package static func effect(_ effect: SyncEffect) -> String {
         switch effect {
         case .open: "connect"
@@ -156,7 +156,7 @@ package enum FlightWords {
     }
 
     private static func sent(_ bytes: [UInt8]) -> String {
-        // Of the machine's own making.
+        // The message is the machine's own.
         switch try? ClientMessage.decode(bytes) {
         case .hello(let hello): "say hello, connection \(hello.connection)"
         case .push(let push): "send \(push.first) and on"
