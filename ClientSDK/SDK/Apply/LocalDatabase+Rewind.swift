@@ -59,7 +59,7 @@ extension LocalDatabase {
         from first: SequenceNumber, through number: Int64, at now: Milliseconds, _ db: Database, rebase: inout Rebase
     ) throws {
         let rejection = Rejection(
-            .conflict, "the server's database went back, and what it has made of this write since then is not known")
+            .conflict, "the server's database went back, and the outcome of this write since then is unknown")
         for entry in try Journal(db: db).entries(through: number, lostFrom: first) {
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.touch(key) }
             rebase.note(

@@ -13,7 +13,7 @@ struct Settlement {
 
     func settle(_ settled: Settled, now: Milliseconds, rebase: inout Rebase) throws {
         guard try settled.through <= OutboxCounts(db).number else {
-            throw StoreError(.clientForked, "number \(settled.through) was settled and never given out here")
+            throw StoreError(.clientForked, "number \(settled.through) was settled, and this database never gave it out")
         }
         let outbox = OutboxTable(db: db)
         let outcomes = Dictionary(settled.outcomes.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
@@ -27,7 +27,8 @@ struct Settlement {
             guard outcome != nil else {
                 // The server forgets an outcome once the client knows it. This client does not know it, so
                 // another one does.
-                throw StoreError(.clientForked, "number \(entry.number) was settled, and its outcome told elsewhere")
+                throw StoreError(
+                    .clientForked, "number \(entry.number) was settled, and its outcome was sent to another client")
             }
             if let outcome, outcome.transaction != entry.id {
                 throw StoreError(.clientForked, "number \(entry.number) was settled for another transaction")

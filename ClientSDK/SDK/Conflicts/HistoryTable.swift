@@ -90,7 +90,7 @@ struct HistoryTable {
         do {
             return try JSONReader.read(Array(json.utf8)) { try $0.value() }
         } catch {
-            throw StoreError(.corrupt, "a value of the history does not read: \(error)")
+            throw StoreError(.corrupt, "a value of the history cannot be parsed: \(error)")
         }
     }
 }

@@ -41,7 +41,7 @@ public struct CollectionStatus: Hashable, Sendable {
             WHERE collection = ?1
             """
         guard let waiting = try db.first(counts, [collection]), let pages = try db.first(filled, [collection]) else {
-            throw StoreError(.corrupt, "\(collection): what waits cannot be counted")
+            throw StoreError(.corrupt, "\(collection): waiting writes cannot be counted")
         }
         let progress = SyncProgress(done: Int(try pages.integer(0)), total: Int(try pages.integer(1)))
         let isCurrent = try progress.done == progress.total && pages.integer(2) == 0
@@ -63,8 +63,8 @@ extension SyncStore {
             fetch: { try CollectionStatus.fetch($0, collection) }, map: { $0 })
     }
 
-    /// Syncs one collection now, before the others: sends what waits, takes in what is new, and fetches the collection's
-    /// pages. A call while another one waits joins it.
+    /// Syncs one collection now, before the others: sends the waiting writes, takes in new changes, and fetches the
+    /// collection's pages. A call while another one waits joins it.
     ///
     ///     let status = try await store.syncNow("orders")
     ///     if status.lastSync == nil { banner.show("no connection") }

@@ -33,7 +33,7 @@ package enum SyncEffect: Sendable {
     case loadComparison(isAsked: Bool)
     /// Compare the server's answer with the copy; answers `compared` or `applyFailed`.
     case applyComparison(CompareAnswer, to: CompareRequest)
-    /// Leave something out of the comparison; answers `applied` or `applyFailed`.
+    /// Leave a range out of the comparison; answers `applied` or `applyFailed`.
     case dropComparison(CompareRequest)
     /// Read transactions after the number; answers `pushLoaded`.
     case loadPush(after: Int64, limits: WireLimits)
@@ -43,7 +43,7 @@ package enum SyncEffect: Sendable {
     case fork(isCopy: Bool)
     /// Keep a transaction from being sent for now; answers `applied` or `applyFailed`.
     case withhold(Int64, reason: String, isAnswered: Bool)
-    /// Let all that is withheld be sent again; answers `applied` or `applyFailed`.
+    /// Release all withheld transactions, so that they are sent again; answers `applied` or `applyFailed`.
     case releaseWithheld
     /// Get a fresh token. Answers later with `tokenRefreshed` or `tokenFailed`.
     case refreshToken

@@ -120,7 +120,7 @@ package final class SyncEngine: Sendable {
         case .send(let bytes):
             guard !link.send(bytes) else { break }
             await close(link, .normal, in: &children)
-            return .lost(SyncFailure(.serverSilent, "the network takes nothing"))
+            return .lost(SyncFailure(.serverSilent, "the network accepts no more data"))
         case .sendEphemeral(let bytes): link.sendEphemeral(bytes)
         case .applyWelcome(let welcome):
             return await apply { [database, configuration] in
@@ -341,7 +341,7 @@ package final class SyncEngine: Sendable {
             logger.warning("another installation uses this client id", metadata: ["error": "\(error)"])
             return .forkFound("\(error)", isCopy: true)
         } catch let error as StoreError where error.code == .serverForgot {
-            logger.warning("the server was set back", metadata: ["error": "\(error)"])
+            logger.warning("the server's database went back", metadata: ["error": "\(error)"])
             return .forkFound("\(error)", isCopy: false)
         } catch {
             logger.error("the local database refused", metadata: ["error": "\(error)"])

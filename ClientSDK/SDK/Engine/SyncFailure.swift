@@ -146,8 +146,8 @@ extension SyncFailure {
         let minimum = parts.count == 2 ? String(parts[0].prefix(Self.versionCharactersMax)) : ""
         self.init(
             .updateRequired,
-            "the server serves the app from \(minimum.isEmpty ? "a newer version" : minimum) on: update it; what is written here"
-                + " stays and is sent then", minimumApp: minimum)
+            "the server requires \(minimum.isEmpty ? "a newer version" : "version \(minimum)") of the app: update it. "
+                + "What is written here is kept, and sent then", minimumApp: minimum)
     }
 
     private static let versionCharactersMax = 32

@@ -9,9 +9,9 @@ extension SyncMachine {
         switch watch.look(now: now) {
         case .nothing: break
         case .probe: probe(&effects)
-        case .silent: giveUp(SyncFailure(.serverSilent, "the server says nothing any more"), now: now, &effects)
+        case .silent: giveUp(SyncFailure(.serverSilent, "the server has gone silent"), now: now, &effects)
         case .unanswered:
-            giveUp(SyncFailure(.unanswered, "the server does not answer what it is asked"), now: now, &effects)
+            giveUp(SyncFailure(.unanswered, "the server does not answer requests"), now: now, &effects)
         }
     }
 

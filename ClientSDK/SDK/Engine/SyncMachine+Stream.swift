@@ -28,7 +28,7 @@ extension SyncMachine {
             guard let request = pages.removeValue(forKey: answer.id) else { break }
             pageCame(bytes: bytes.count)
             if let ids = request.ids, let next = answer.next, next < 1 || next >= ids.count {
-                return violated("an answer to \(ids.count) ids says that it answers \(next)", now: now, &effects)
+                return violated("an answer to \(ids.count) ids claims to answer \(next)", now: now, &effects)
             }
             effects.append(
                 request.ids == nil ? .applyPages([(answer, to: request)]) : .applyPage(answer, to: request))
@@ -40,7 +40,7 @@ extension SyncMachine {
             take(answer, &effects)
         case (.compared(let answer), .streaming):
             guard take(answer, now: now, &effects) else {
-                return violated("an answer that compares something else", now: now, &effects)
+                return violated("the answer to a comparison does not match the question", now: now, &effects)
             }
         case (.authOK(let answer), .streaming):
             watch.answered()
@@ -184,7 +184,7 @@ extension SyncMachine {
             gaps += 1
             guard gaps <= timing.gapsMax else {
                 effects.append(.close(.normal))
-                let failure = SyncFailure(.unavailable, "the server knows fewer transactions than it has settled")
+                let failure = SyncFailure(.unavailable, "the server reports fewer settled transactions than before")
                 return retry(failure, now: now, &effects)
             }
         }

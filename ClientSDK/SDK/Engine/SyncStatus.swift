@@ -64,7 +64,7 @@ public struct SyncStatus: Hashable, Sendable {
         guard phase == .live else { return nil }
         if failed > 0 {
             return SyncFailure(
-                .writesWithheld, "\(failed) got no answer; they are sent again in a while")
+                .writesWithheld, "writes without an answer: \(failed); they are sent again later")
         }
         guard scopesLeftOut > 0 else { return nil }
         return SyncFailure(

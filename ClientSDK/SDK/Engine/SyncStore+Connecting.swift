@@ -22,7 +22,11 @@ extension SyncStore {
         token: @escaping @Sendable () async throws -> String
     ) throws {
         try Self.check(url)
-        if let notice { logger.warning("the local database was not as it was left", metadata: ["notice": "\(notice)"]) }
+        if let notice {
+            logger.warning(
+                "the local database was recovered, or came from another installation",
+                metadata: ["notice": "\(notice)"])
+        }
         let place = EnginePlace()
         let (engine, courier) = engine(at: place, url, transport, logger, token)
         // The one unstructured task of the SDK: it lives as long as the connection is wanted, not as long as the caller.

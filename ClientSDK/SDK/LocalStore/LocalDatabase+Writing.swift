@@ -123,7 +123,7 @@ extension LocalDatabase {
             SuspectMark(path: path).set()
             throw StoreError(
                 .unconfirmed,
-                "written, but the disk did not confirm it (\(error)): whether it outlives a power cut is not known")
+                "written, but the disk did not confirm it (\(error)): it may not survive a power cut")
         }
     }
 
@@ -145,7 +145,7 @@ extension StoreError {
         switch (error.resultCode, error.extendedResultCode) {
         case (_, .SQLITE_CORRUPT_VTAB): return nil
         case (.SQLITE_FULL, _), (_, .SQLITE_IOERR_SHMSIZE):
-            self.init(.diskFull, "the disk is full: nothing was written, and reading goes on")
+            self.init(.diskFull, "the disk is full: nothing is written until space is freed, and reading still works")
         case (.SQLITE_CORRUPT, _), (.SQLITE_NOTADB, _):
             self.init(.corrupt, "the database file is damaged: \(error.message ?? "unreadable")")
         default: return nil

@@ -34,7 +34,7 @@ package final class LocalDatabase: Sendable {
     let confirmedCommits = Lock(0)
     /// The writes that are being made or wait for their turn.
     let writesUnderWay = Lock(0)
-    /// See ``cutLog()``.
+    /// True while the log may contain data of a withdrawn scope; see ``cutLog(isNeeded:)``.
     let logHoldsWithdrawn = Lock(false)
     let memo = TransactionMemo()
     /// The frames applied since a cursor was noted among the past ones.

@@ -33,9 +33,9 @@ public struct StoreRecovery: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         let lost = unreadable + unreadableBlobs
         return """
-            the local database was damaged (\(reason)); of what was not sent, \(pending) are kept to be sent and \(parked) \
-            to be decided on\(lost > 0 ? ", and \(lost) could not be read" : ""). The rest comes from the server again; the \
-            damaged file is \(damaged.path)
+            the local database was damaged (\(reason)); of the unsent writes, \(pending) will be sent and \(parked) wait \
+            for a decision\(lost > 0 ? ", and \(lost) could not be read" : ""). The rest is fetched from the server again; \
+            the damaged file is \(damaged.path)
             """
     }
 

@@ -37,7 +37,7 @@ extension LocalDatabase {
                 .waiting where try isCopy && !entry.transaction().isRepeatable:
                 let rejection = Rejection(
                     .conflict,
-                    "it may be sent, or have been, under another identity of this database, and would count twice")
+                    "it may also be sent under another client id of this database, and would take effect twice")
                 for key in try Parking(db: db).park(entry, rejection, at: entry.created) { rebase.touch(key) }
                 try outbox.delete(entry.number)
                 continue

@@ -2,7 +2,7 @@ import GRDB
 package import TidemarkModel
 
 extension LocalDatabase {
-    /// All parked transactions, oldest first.
+    /// Returns all parked transactions, oldest first.
     package func parked() throws -> [StoredParked] {
         try writer.read { db in try Parking(db: db).parked() }
     }

@@ -46,7 +46,7 @@ extension LocalDatabase {
         try rebase.finish()
     }
 
-    /// Sends a withheld transaction again, with what is withheld in front of it and behind it in its scopes.
+    /// Sends a withheld transaction again, with those withheld in front of it and behind it in its scopes.
     ///
     /// - Throws: `StoreError` with `notFound` when it is not withheld any more.
     func retryWithheld(_ id: TransactionID, _ db: Database) throws {

@@ -121,7 +121,7 @@ struct Reoffering {
         case .create:
             // A copy of this file may have restored it already. The server does not send a row again that it still has.
             if let lostFrom, base.seq > 0, base.seq < lostFrom { return }
-            // The server does not have the record, whoever changed it since.
+            // The server does not have the record, even if others changed it since.
             base = LocalRecord(absent: mutation.key, scope: base.scope, author: account, created: created)
         case .update(let patches):
             for patch in patches {

@@ -71,7 +71,7 @@ public struct ParkedEdit<Model: SyncModel>: Sendable, Identifiable {
     @discardableResult
     public func edit(_ change: @Sendable (inout Model) throws -> Void) async throws -> WriteReceipt {
         guard let written else {
-            throw StoreError(.notFound, "\(stored.key): the refused write leaves nothing that could be changed")
+            throw StoreError(.notFound, "\(stored.key): the refused write has no values to change")
         }
         var edited = written
         try change(&edited)

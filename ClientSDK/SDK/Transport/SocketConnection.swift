@@ -137,7 +137,7 @@ final class SocketConnection: TransportConnection {
             }
             return true
         case .silent:
-            finish(SyncFailure(.serverSilent, "nothing was heard of the server, nor an answer to a ping"))
+            finish(SyncFailure(.serverSilent, "the server sent nothing, and did not answer a ping"))
             socket.cancel(code: SocketLimits.leaving)
             return false
         }
