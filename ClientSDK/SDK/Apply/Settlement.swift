@@ -13,7 +13,7 @@ struct Settlement {
 
     func settle(_ settled: Settled, now: Milliseconds, rebase: inout Rebase) throws {
         guard try settled.through <= OutboxCounts(db).number else {
-            throw StoreError(.clientForked, "number \(settled.through) was settled, and this database never gave it out")
+            throw StoreError(.clientForked, "number \(settled.through) was settled, but this database never used it")
         }
         let outbox = OutboxTable(db: db)
         let outcomes = Dictionary(settled.outcomes.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
