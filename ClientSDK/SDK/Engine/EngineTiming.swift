@@ -66,7 +66,7 @@ package struct EngineTiming: Hashable, Sendable {
     package var tokenMargin: Int64 = 60_000
     /// The shortest time between two fetches, whatever the token says.
     package var tokenPauseMin: Int64 = 10_000
-    /// The longest token life that is calculated with.
+    /// The upper bound of the time until that fetch, for tokens with a very long life.
     package var tokenLifeMax: Int64 = 1 << 40
     /// The interval at which the database is checked for changes that nothing reported, when the machine is awake
     /// anyway.
