@@ -74,8 +74,8 @@ struct OutboxEntry: Sendable {
         String(decoding: TransactionCoding.encode(transaction), as: UTF8.self)
     }
 
-    /// Rewrites the bodies of waiting and refused transactions that `change` changes: after the schema renamed
-    /// something.
+    /// Rewrites the bodies that `change` changes, in the outbox with its journal and among the parked transactions:
+    /// after the schema renamed something.
     static func rewriteBodies(_ db: Database, _ change: (Transaction) -> Transaction) throws {
         for table in ["tidemark_outbox", "tidemark_parked"] {
             for row in try db.all("SELECT id, body FROM \(table)") {
