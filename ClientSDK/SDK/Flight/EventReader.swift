@@ -53,7 +53,7 @@ struct EventReader {
         case "comparisonLoaded":
             return .comparisonLoaded(
                 try optional("request", as: CompareRequest.self), isBehind: try number("behind") == 1)
-        default: throw MalformedRecording("an event \"\(kind.excerpt())\" is not known")
+        default: throw MalformedRecording("unknown event \"\(kind.excerpt())\"")
         }
     }
 

@@ -65,7 +65,7 @@ package struct FlightJudge: Sendable {
             find(.clock, "the device's date moved \(way) by \(FlightWords.length(abs(moved)))", entry, time)
         case .members(let names):
             find(
-                .difference, "the replayed machine has another \(names.joined(separator: ", ")) than the recorded one",
+                .difference, "the replayed machine differs from the recorded one in \(names.joined(separator: ", "))",
                 entry, time)
         }
     }
@@ -94,7 +94,7 @@ package struct FlightJudge: Sendable {
             for message in step.messages { came(message, step) }
         case .lost, .closed: noteLost(step)
         case .forkFound(let reason, _):
-            find(.fork, "the local database wants another client id: \(reason)", step.entry, step.time)
+            find(.fork, "the local database needs another client id: \(reason)", step.entry, step.time)
         default: break
         }
     }
@@ -120,7 +120,7 @@ package struct FlightJudge: Sendable {
         case .ok, .none, .behind:
             guard let lost = welcome.lost else { break }
             find(
-                .rewind, "the server's database went back: numbers from \(lost) on are others now", step.entry,
+                .rewind, "the server's database went back: numbers from \(lost) on are given again", step.entry,
                 step.time)
         }
     }
@@ -141,13 +141,13 @@ package struct FlightJudge: Sendable {
         case .status(.waiting(_, let reason)), .status(.offline(_, let reason)): failed(reason, step)
         case .status(.refused(let reason)):
             refusal = find(
-                FlightFinding.kind(of: reason), "nothing is tried any more: \(reason)", step.entry, step.time)
+                FlightFinding.kind(of: reason), "the client does not try again: \(reason)", step.entry, step.time)
         case .send(let bytes) where EffectDigest.messageKind(bytes) == "push":
             sentPush = (step.entry, FlightWords.event(step))
         case .withhold(let number, let reason, let isAnswered):
             let why = isAnswered ? "was refused each time" : "got no answer"
             find(
-                .withheld, "the write \(number) is kept from being sent: it \(why), last \"\(reason)\"", step.entry,
+                .withheld, "the write \(number) is withheld: it \(why), the last time \"\(reason)\"", step.entry,
                 step.time)
         case .fork(let isCopy):
             let why = isCopy ? "another file has the old one" : "the server does not know the old one"
@@ -184,10 +184,10 @@ package struct FlightJudge: Sendable {
         case .token:
             notes.append(
                 run.tokens.count == 1
-                    ? "each time the same token (\(token)): the app gives an old one on"
+                    ? "the same token each time (\(token)): the app passes on an old one"
                     : "\(run.tokens.count) different tokens: the server does not know the key that signs them, or refuses the user"
             )
-        case .database where run.frames.count == 1: notes.append("each time the same frame (\(run.frames.first ?? ""))")
+        case .database where run.frames.count == 1: notes.append("the same frame each time (\(run.frames.first ?? ""))")
         default: break
         }
         findings[run.finding].notes = notes

@@ -33,7 +33,7 @@ struct FlightOrder: Sendable {
                 found.append(
                     (
                         .invariant,
-                        "the write \(first.number) is sent, and everything up to \(step.machine.settledThrough) is settled"
+                        "the write \(first.number) is sent, but everything up to \(step.machine.settledThrough) is settled"
                     ))
             }
             highest = max(highest, last.number)
@@ -42,7 +42,7 @@ struct FlightOrder: Sendable {
         for case .send(let bytes) in step.effects where EffectDigest.messageKind(bytes) == "ack" {
             // The message is this client's own.
             guard case .ack(let ack)? = try? ClientMessage.decode(bytes), ack.frames > frames else { continue }
-            found.append((.invariant, "\(ack.frames) frames are acknowledged, and \(frames) came"))
+            found.append((.invariant, "\(ack.frames) frames are acknowledged, but \(frames) were received"))
         }
         return found
     }
@@ -56,7 +56,7 @@ struct FlightOrder: Sendable {
                     (.wentBack, "connection \(start.connection) follows connection \(connection) of the same client"))
             }
             if let written = start.written, written < highest {
-                found.append((.wentBack, "\(written) writes were made, and number \(highest) was sent before"))
+                found.append((.wentBack, "\(written) writes were made, but number \(highest) was sent before"))
             }
         } else {
             highest = 0
@@ -65,7 +65,7 @@ struct FlightOrder: Sendable {
         if let cursor, start.cursor != cursor, let before = start.cursor.flatMap({ had[$0] }), let now = had[cursor],
             before < now
         {
-            found.append((.wentBack, "the copy is at \(start.cursor ?? "nothing"), and was at \(cursor) before"))
+            found.append((.wentBack, "the copy is at \(start.cursor ?? "nothing"), but was at \(cursor) before"))
         }
         cursor = start.cursor
     }
@@ -78,7 +78,7 @@ struct FlightOrder: Sendable {
         case .changes(let changes):
             frames += 1
             if let expected = coming ?? cursor, changes.from != expected {
-                found.append((.invariant, "a frame continues \(changes.from), and the copy is at \(expected)"))
+                found.append((.invariant, "a frame continues \(changes.from), but the copy is at \(expected)"))
             }
             coming = changes.cursor
         case .page, .history, .compared, .authOK, .error, .goAway, .ephemeral, .unknownExtension: break

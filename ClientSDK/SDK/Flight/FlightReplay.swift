@@ -112,7 +112,7 @@ package struct FlightReplay: Sendable {
         guard recorded != replayed else { return nil }
         let index = zip(recorded, replayed).prefix { $0 == $1 }.count
         func word(_ words: [String]) -> String { index < words.count ? words[index] : "nothing" }
-        return "\(word(recorded)) was recorded, and \(word(replayed)) came of it"
+        return "\(word(recorded)) was recorded, but the replay gave \(word(replayed))"
     }
 
     /// Returns the names of members that differ. The text of a failure and the ids of a page request are not recorded.

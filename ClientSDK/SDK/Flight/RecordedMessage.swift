@@ -212,10 +212,10 @@ extension RecordedMessage {
     ///
     /// - Throws: `MalformedRecording`.
     static func bytes(_ recorded: FieldValue) throws -> [UInt8] {
-        guard case .object(let fields) = recorded else { throw MalformedRecording("a message is no object") }
+        guard case .object(let fields) = recorded else { throw MalformedRecording("a message is not an object") }
         if case .string(let raw)? = fields["raw"] { return Array(raw.utf8) }
         guard case .integer(let count)? = fields["n"], (0...Int64(bytesMax)).contains(count) else {
-            throw MalformedRecording("a message has no number of bytes")
+            throw MalformedRecording("a message lacks its size")
         }
         var bytes = fields["m"].map { Array(ordered($0).utf8) } ?? [UInt8(ascii: "?")]
         bytes += [UInt8](repeating: UInt8(ascii: " "), count: max(0, Int(count) - bytes.count))

@@ -29,7 +29,7 @@ package struct Recording: Sendable {
     package init(lines texts: [String]) throws {
         for text in texts { read(text) }
         guard lines.contains(where: { if case .torn = $0.line { false } else { true } }) else {
-            throw MalformedRecording("no line of it is one of a recording")
+            throw MalformedRecording("none of its lines belongs to a recording")
         }
     }
 
