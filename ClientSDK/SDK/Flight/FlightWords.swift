@@ -45,7 +45,7 @@ package enum FlightWords {
         case .pushLoaded: loaded(step)
         case .pagesLoaded(let requests):
             requests.isEmpty
-                ? "no page is to be fetched" : "pages to fetch: \(listed(requests.map { "\($0.collection) in \($0.scope)" }))"
+                ? "no pages to fetch" : "pages to fetch: \(listed(requests.map { "\($0.collection) in \($0.scope)" }))"
         case .history(let key): "the app wants the history of \(key)"
         case .historyLoaded(let key, let request): "\(key) is \(request == nil ? "not held" : "held")"
         case .compare: "the app wants the copy to be compared"
