@@ -29,7 +29,7 @@ extension SyncStore {
         }
         let place = EnginePlace()
         let (engine, courier) = engine(at: place, url, transport, logger, token)
-        // The one unstructured task of the SDK: it lives as long as the connection is wanted, not as long as the caller.
+        // The only unstructured task of the SDK: it lives as long as the connection is wanted, not only for the call.
         let task = environment.begin { [self] in await run(engine, at: place, courier) }
         _ = syncing.replace(engine: engine, at: place, task: task)
     }

@@ -29,7 +29,7 @@ public struct SpoolFault: Hashable, Sendable, CustomStringConvertible {
         case newer
         /// It has more bytes than `SharingLimits` allows.
         case tooLarge
-        /// It writes to a collection that the schema does not have; it is tried again when the store opens the next time.
+        /// It writes to a collection that the schema lacks; it is tried again when the store opens the next time.
         case unknownCollection
         /// The store has no room for the picture or file in it, or accepts none of this size; it is tried again
         /// likewise.
