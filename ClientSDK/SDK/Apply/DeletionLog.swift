@@ -1,11 +1,11 @@
 import GRDB
 import TidemarkModel
 
-/// The last deletions that the server told of, with their numbers: where a database loses them, these records live again and
+/// The last deletions that the server sent, with their numbers. If a database loses them, these records live again and
 /// have to be fetched (R-23).
 struct DeletionLog {
     let db: Database
-    /// So many are kept; a quarter more before the oldest go.
+    /// The number of deletions kept; a quarter more are allowed before the oldest are dropped.
     let keptMax: Int
 
     func note(_ key: RecordKey, scope: ScopeID, seq: SequenceNumber) throws {
@@ -16,7 +16,7 @@ struct DeletionLog {
             """, [key.collection, key.id.description, scope.text, seq])
     }
 
-    /// Forgets the oldest of too many, and notes up to where none is known any more.
+    /// Drops the oldest when there are too many, and notes the number up to which deletions are forgotten.
     func trim() throws {
         let count = Int(try db.first("SELECT count(*) FROM tidemark_deletion")?.integer(0) ?? 0)
         guard count > keptMax + keptMax / 4 else { return }
@@ -26,17 +26,17 @@ struct DeletionLog {
         try Meta.deletionsThrough.set(through, db)
     }
 
-    /// True when all deletions after a number are known.
+    /// Returns true when all deletions after a number are known.
     func isComplete(after seq: SequenceNumber) throws -> Bool { try seq >= Meta.deletionsThrough.integer(db) ?? 0 }
 
-    /// Whether the record was deleted after a number; `nil` when not all such deletions are known any more.
+    /// Returns whether the record was deleted after a number; `nil` when not all such deletions are known any more.
     func isDeleted(_ key: RecordKey, after seq: SequenceNumber) throws -> Bool? {
         let sql = "SELECT 1 FROM tidemark_deletion WHERE collection = ? AND local_id = ? AND seq > ?"
         if try db.exists(sql, [key.collection, key.id.description, seq]) { return true }
         return try isComplete(after: seq) ? false : nil
     }
 
-    /// Forgets all: what is filled from the start needs none.
+    /// Forgets all deletions: a copy that is filled from the start needs none.
     func clear() throws {
         try db.run("DELETE FROM tidemark_deletion")
         try Meta.deletionsThrough.set(0, db)

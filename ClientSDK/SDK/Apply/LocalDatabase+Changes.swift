@@ -4,24 +4,24 @@ package import TidemarkModel
 package import TidemarkWire
 
 extension LocalDatabase {
-    /// The same for one frame.
+    /// Applies one frame; see the call for several.
     package func apply(
         _ changes: Changes, now: Milliseconds, noting note: (SyncLogEvent) -> Void = { _ in }
     ) throws {
         try apply([changes], now: now, noting: note)
     }
 
-    /// Applies steps of the order whole, each as if it came alone, in one transaction: settled transactions, scopes, rows,
-    /// what is pending on top, the cursor.
+    /// Applies frames of the order as if each came alone, in one transaction: settled transactions, scopes, rows, the
+    /// pending writes on top, the cursor.
     ///
-    /// Until `confirm()`, or the next write of the app, a power cut may take it back: the server has it as long as it was
-    /// not acknowledged.
+    /// Until `confirm()`, or the next write of the app, a power cut may undo it: the server keeps the frames until they
+    /// are acknowledged.
     ///
     /// - Parameters:
-    ///   - now: the device's time, noted on what is parked.
-    ///   - note: told after the commit what was decided.
-    /// - Throws: `StoreError` with `cursorMismatch` when a frame does not continue the cursor before it, `clientForked`
-    ///   when it settles a number for a transaction that is not this database's. Nothing is then applied.
+    ///   - now: the device's time, stored with what is parked.
+    ///   - note: called after the commit with each decision.
+    /// - Throws: `StoreError` with `cursorMismatch` when a frame does not continue the cursor before it, or
+    ///   `clientForked` when it settles a number for a transaction of another database. Nothing is applied then.
     package func apply(
         _ frames: [Changes], now: Milliseconds, noting note: (SyncLogEvent) -> Void = { _ in }
     ) throws {
@@ -46,7 +46,7 @@ extension LocalDatabase {
             try notePast(last, of: frames.count, db)
             if let time = synced(by: frames) {
                 try Meta.synced.set(time, db)
-                // SQLite tells of no change to a table without rowids.
+                // SQLite reports no change of a table without rowids.
                 try db.notifyChanges(in: Table("tidemark_meta"))
             }
             return step.events
@@ -57,15 +57,16 @@ extension LocalDatabase {
 }
 
 extension LocalDatabase {
-    /// Server time up to which the copy is complete with these frames; `nil` where it is not. A frame says when the newest
-    /// change was made, which may be long ago, or never: the copy has all that there was at the welcome.
+    /// Returns the server time up to which the copy is complete with these frames; `nil` if it is incomplete. A frame
+    /// carries the time of the newest change, which may be long ago, or never. At the welcome the copy had everything,
+    /// so the later of both times is taken.
     func synced(by frames: [Changes]) -> Milliseconds? {
         frames.last { $0.isConsistent }.map { max($0.time, welcomedAt.current) }
     }
 }
 
-/// Frames of one transaction. Those that only bring rows share what it takes to write them; any other is done with before
-/// the next one begins, since what it settles and grants is of its moment.
+/// The frames of one transaction. Frames that only bring rows are written together. Any other frame is finished before
+/// the next one begins, since its settlements and grants apply at that point of the order.
 private struct FrameStep {
     private let database: LocalDatabase
     private let db: Database
@@ -73,9 +74,9 @@ private struct FrameStep {
     private let records: RecordTable
     private var rows: RowApplier?
     private var rebase: Rebase
-    /// Scopes as the frames at hand found them.
+    /// The scopes as the current frames found them.
     private var scopes: [ScopeID: (since: SequenceNumber, isFilling: Bool)?] = [:]
-    /// The decision, for the log.
+    /// The decisions, for the log.
     private(set) var events: [SyncLogEvent] = []
 
     init(_ database: LocalDatabase, _ db: Database, now: Milliseconds) {
@@ -89,8 +90,8 @@ private struct FrameStep {
     mutating func take(_ changes: Changes) throws {
         let hasOnlyRows = changes.settled == nil && changes.grants.isEmpty
         if !hasOnlyRows { try finish() }
-        // First what is settled: a transaction that was accepted before its scope was lost is not to be parked. Then
-        // scopes, since the frame's rows are filtered by the grants as they stand after it.
+        // Settlements come first: a transaction that was accepted before its scope was lost must not be parked. Then
+        // scopes, since the frame's rows are filtered by the grants that hold after it.
         if let settled = changes.settled {
             let settlement = Settlement(
                 db: db, memo: database.memo, bytesMax: database.limits.journalBytesMax,
@@ -101,7 +102,7 @@ private struct FrameStep {
         for group in database.names.local(changes.groups) {
             guard let held = try held(group.scope) else { continue }
             var applier = try rows ?? RowApplier(records, deletionsKept: database.limits.deletionsKept)
-            // Alone, so that writing to it copies nothing.
+            // The only reference, so that writing to it copies nothing.
             rows = nil
             try applier.apply(group.changes, isFilling: held.isFilling, rebase: &rebase)
             rows = applier
@@ -109,7 +110,7 @@ private struct FrameStep {
         if !hasOnlyRows { try finish() }
     }
 
-    /// Writes what was taken.
+    /// Writes the rows and settlements taken so far.
     mutating func finish() throws {
         try rows?.finish()
         try rebase.finish()
@@ -124,7 +125,8 @@ private struct FrameStep {
         return held
     }
 
-    /// Only the last word on each scope counts: what was lost and regained is filled anew without parking what is pending.
+    /// Applies the last grant of each scope only: a scope that was lost and regained is filled anew without parking its
+    /// pending writes.
     private mutating func apply(_ grants: [Changes.GrantChange]) throws {
         let scopes = ScopeChange(database, db, now: now)
         var last: [ScopeID: Int] = [:]

@@ -4,7 +4,7 @@ import TidemarkModel
 package import TidemarkWire
 
 extension LocalDatabase {
-    /// Opens a connection's account: counts it durably and says where this copy stands.
+    /// Begins a connection: counts it durably and returns the state of this copy.
     package func beginConnection() throws -> ConnectionStart {
         try change { db in
             let connection = try (Meta.connection.integer(db) ?? 0) + 1
@@ -29,19 +29,20 @@ extension LocalDatabase {
         }
     }
 
-    /// Takes the server's answer to `hello`: drops what is no longer granted, notes what is to be filled.
+    /// Applies the server's answer to `hello`: drops scopes that are no longer granted, and notes what has to be
+    /// filled.
     ///
-    /// Nothing is settled by it: a number counts as settled only with the rows that it wrote.
+    /// It settles nothing: a number is settled only together with the rows that it wrote.
     ///
-    /// - Parameter note: told after the commit what was decided.
-    /// - Throws: `StoreError` with `clientForked` or `serverForgot` when server and database disagree about which numbers
-    ///   were used: take another identity with `fork(newClient:)` and connect again. But for what that is to know, nothing is
-    ///   then changed.
+    /// - Parameter note: called after the commit with each decision.
+    /// - Throws: `StoreError` with `clientForked` or `serverForgot` when server and database disagree about the numbers
+    ///   used. Take another identity with `fork(newClient:)` and connect again. Nothing is changed then, except for a
+    ///   note of the loss.
     package func welcomed(_ welcome: Welcome, noting note: (SyncLogEvent) -> Void = { _ in }) throws {
         do {
             try take(welcome, noting: note)
         } catch let error as StoreError where error.code == .serverForgot {
-            // What the server knows of this client id is the last that is heard of it.
+            // The server's number for this client id is noted now: the id is not used again.
             try change { db in try Meta.lostAbove.set(welcome.settledThrough, db) }
             throw error
         }
@@ -50,7 +51,8 @@ extension LocalDatabase {
     private func take(_ welcome: Welcome, noting note: (SyncLogEvent) -> Void) throws {
         var told = modelLimits
         let (model, messageBytes) = (welcome.limits.model, welcome.limits.messageBytesMax)
-        // Something can be written whatever a server says; and what is larger than a message could not be sent.
+        // At least one record must be writable whatever the server's limits are, and no transaction may exceed a
+        // message.
         told.recordBytesMax = max(1, model.recordBytesMax)
         told.transactionBytesMax = max(1, min(model.transactionBytesMax, messageBytes - 1_024))
         told.mutationsMax = max(1, model.mutationsMax)
@@ -67,7 +69,7 @@ extension LocalDatabase {
             }
             var rebase = Rebase(records: RecordTable(db, self))
             let scopes = ScopeChange(self, db, now: welcome.now)
-            // While what is lost is still shown.
+            // Before the lost records change.
             let wentBack = try welcome.tellsOfLoss(db)
             if wentBack, let event = try takeLoss(of: welcome, db, rebase: &rebase) { rebase.note(event) }
             try goBack(welcome, scopes, db, rebase: &rebase)
@@ -76,7 +78,7 @@ extension LocalDatabase {
                 try scopes.lose(
                     scope, wentBack: wentBack, isGranted: granted.contains(scope), rebase: &rebase)
             }
-            // Of a grant of the lost history the number says nothing.
+            // The number of a grant of the lost history identifies nothing.
             let anew = welcome.cursorState == .rewound ? Set(welcome.purged) : []
             for grant in welcome.added {
                 try scopes.gain(
@@ -103,16 +105,16 @@ extension LocalDatabase {
         for event in events { note(event) }
     }
 
-    /// The welcome as this device has to read it, where the server was sent digests of the scopes held here.
+    /// Returns the welcome for this device's scopes, if the server was sent digests of them.
     private func resolve(_ welcome: Welcome, _ db: Database) throws -> Welcome {
         guard welcome.parts != nil else { return welcome }
         return welcome.resolved(for: try ScopeTable(db: db).holdings())
     }
 
-    /// The same for who wants to know before it is applied.
+    /// Returns the same for callers that need it before it is applied.
     package func resolved(_ welcome: Welcome) throws -> Welcome { try writer.read { try resolve(welcome, $0) } }
 
-    /// The event is told once, until the number changes.
+    /// Returns the event only when the number has changed.
     private func noteLeftOut(_ welcome: Welcome, _ db: Database) throws -> SyncLogEvent? {
         let left = Int64(welcome.leftOut)
         guard try left != Meta.scopesLeftOut.integer(db) ?? 0 else { return nil }
@@ -121,8 +123,9 @@ extension LocalDatabase {
             ? nil : .scopesLeftOut(held: welcome.kept.count + welcome.added.count, leftOut: welcome.leftOut)
     }
 
-    /// Takes back what the server's order does not have, or has everything filled again: the whole copy where the server knows
-    /// no place that both have, and what is still to be fetched by ids where it answers none.
+    /// Removes what the server's order does not have, or has everything filled again. The whole copy is filled again if
+    /// the server knows no cursor common to both. Collections with records to fetch by ids are filled again if the
+    /// server does not answer ids.
     private func goBack(
         _ welcome: Welcome, _ scopes: ScopeChange, _ db: Database, rebase: inout Rebase
     ) throws {
@@ -135,7 +138,7 @@ extension LocalDatabase {
             let tail = try TailReplacement(self, db, to: rewind.to, now: welcome.now)
             if try !tail.run(end: rewind.end, rebase: &rebase) { try scopes.refillAll() }
         }
-        // What was begun by comparing with another server must be ended otherwise.
+        // A comparison with another server that cannot be continued is replaced by filling.
         if try !welcome.answersCompare && ComparisonTable(db: db).isFilling { try scopes.refillAll() }
         if !welcome.answersIDs {
             let filling = ScopeFilling(schema: schema, db: db, cache: limits.cache)

@@ -4,18 +4,20 @@ import TidemarkModel
 package import TidemarkWire
 
 extension LocalDatabase {
-    /// What to fetch next, at most one page a collection of a scope, and as much by ids; the sender numbers the requests.
+    /// Returns the next requests: at most one page for a collection of a scope, and as many by ids. The sender numbers
+    /// them.
     ///
-    /// First what was taken back, by its ids (R-25), since it is shown and not true. Then the newest page of everything: shared scopes, since all others refer to them, then scopes by the newest
-    /// grant. Then further back, newest records first. What belongs to a scope is asked for once the scope's own record is
-    /// here, so that nobody sees messages of a conversation that is not there.
+    /// First the records that were taken back, by their ids (R-25), since they are shown and may be wrong. Then the
+    /// newest page of everything: shared scopes, since all others refer to them, then scopes by the newest grant. Then
+    /// older pages, newest records first. Other collections of a scope are requested once the scope's own record is on
+    /// the device, so that no messages are shown of a missing conversation.
     ///
-    /// - Parameter collection: its pages come before all that; as the server calls it.
+    /// - Parameter collection: the collection whose pages come first, by the server's name.
     package func nextPages(limit: Int, first collection: String? = nil) throws -> [PageRequest] {
         try writer.read { db in
             let wanted = collection.map(names.local)
             var pages = try RefetchTable(db: db).requests(limit: limit, first: wanted, rows: limits.pageRows, names)
-            // A round waits for these: the last look of it goes through all that is to come.
+            // A round waits for these pages: its last look scans everything that is to come.
             if let wanted {
                 pages += try nextPages(db, "p.collection = ?1", "p.floor IS NOT NULL, \(Self.turns)", [wanted, limit])
             }
@@ -28,10 +30,11 @@ extension LocalDatabase {
         }
     }
 
-    /// The order of pages: a collection that began to be filled goes on with the newest records; else by the turns of the scopes.
+    /// The order of pages: a collection whose filling has begun continues with the newest records; else by the turns of
+    /// the scopes.
     private static let turns = "p.floor DESC, p.turn DESC, p.scope, p.position"
 
-    /// The scope's own record is here, or the page is to bring it.
+    /// A condition that is true when the scope's own record is on the device, or the page brings it.
     private var isOpen: String {
         """
         (p.collection IN (\(ownRecords)) OR NOT EXISTS (
@@ -60,20 +63,20 @@ extension LocalDatabase {
         }
     }
 
-    /// Names of the collections whose records open a scope, for a statement.
+    /// The names of the collections whose records open a scope, for an SQL statement.
     private var ownRecords: String {
         schema.collections.filter { $0.scope == .ownRecord }
             .map { "'\($0.name.replacingOccurrences(of: "'", with: "''"))'" }.joined(separator: ", ")
     }
 
-    /// Applies a page with its progress. The answer to a question of an older grant, or of a collection that is filled
-    /// already, or of which no more is wanted, is dropped (R-62): tombstones that would guard against it may be gone. A power
-    /// cut may take it back with its progress: it is then asked for again.
+    /// Applies a page with its progress. The page is dropped if it answers a request of an older grant, or if its
+    /// collection needs no more pages (R-62): the tombstones that would guard against it may be deleted. A power cut
+    /// may undo the page with its progress: it is then requested again.
     ///
     /// - Parameters:
-    ///   - request: what it answers. A page that does not go on where the copy ends now is dropped as well: the copy may
-    ///     have been trimmed meanwhile, and what is here has no gaps.
-    ///   - note: told after the commit what was decided.
+    ///   - request: the request that it answers. A page is also dropped if it does not continue at the end of the copy:
+    ///     the copy may have been trimmed meanwhile, and must have no gaps.
+    ///   - note: called after the commit with each decision.
     /// - Returns: false when it was dropped.
     @discardableResult
     package func apply(
@@ -83,10 +86,10 @@ extension LocalDatabase {
         return try apply([(page, request)], noting: note) > 0
     }
 
-    /// The same for answers that came together, in one transaction.
+    /// Applies answers that arrived together, in one transaction.
     ///
-    /// - Parameter pages: none of them to a question for ids.
-    /// - Returns: how many were not dropped.
+    /// - Parameter pages: answers to requests without ids.
+    /// - Returns: the number of pages that were not dropped.
     @discardableResult
     package func apply(
         _ pages: [(PageAnswer, to: PageRequest?)], noting note: (SyncLogEvent) -> Void = { _ in }

@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkWire
 
 extension LocalDatabase {
-    /// Has a record asked for that the filling of its scope left at the server, or that was evicted.
+    /// Requests a record that was evicted, or that the filling of its scope left at the server.
     func want(_ key: RecordKey, in scope: ScopeID) throws {
         try change { db in
             try RefetchTable(db: db).add(key, scope: scope)
@@ -11,10 +11,10 @@ extension LocalDatabase {
         }
     }
 
-    /// Applies the answer to a question for records by their ids: what came is the server's word, and what did not
-    /// come is not there. The answer to a question of another grant is dropped.
+    /// Applies the answer to a request for records by their ids: records in it are the server's state, and
+    /// records that are missing do not exist. The answer to a request of another grant is dropped.
     ///
-    /// - Parameter ids: those that were asked for; answered are as many from the first as the page says.
+    /// - Parameter ids: the ids that were requested; the page says how many of them, from the first on, it answers.
     /// - Returns: false when it was dropped.
     func apply(
         _ page: PageAnswer, toIDs ids: [LocalID], noting note: (SyncLogEvent) -> Void
@@ -42,7 +42,7 @@ extension LocalDatabase {
         return events != nil
     }
 
-    /// The server has no such record. A newer word of it, which came with the stream meanwhile, counts.
+    /// Notes that the server has no such record, unless a newer state arrived with the stream meanwhile.
     private func noteAbsent(_ key: RecordKey, _ records: RecordTable, rebase: inout Rebase) throws {
         if let base = try records.base(key) {
             guard base.seq == 0 else { return }

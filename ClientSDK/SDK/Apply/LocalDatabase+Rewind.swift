@@ -4,23 +4,24 @@ import TidemarkModel
 import TidemarkWire
 
 extension Welcome {
-    /// True when the server's database went back since this copy stood where it stands: what the server knows of this client,
-    /// or the epoch, says so.
+    /// Returns true when the server's database went back behind the state of this copy, judged by the number settled
+    /// for this client, or by the epoch.
     func tellsOfLoss(_ db: Database) throws -> Bool {
         if try settledThrough < Meta.ackedThrough.integer(db) ?? 0 { return true }
         let known = try Meta.epoch.integer(db) ?? epoch
         guard try cursorState != .ok && Meta.cursor.text(db) != nil else { return false }
         if cursorState != .behind, epoch > known { return true }
-        // Below the horizon, or before a server has noticed, nobody knows what was lost, but that a client was registered in it.
+        // Below the horizon, or before a server has noticed, the loss is unknown, except that a client was registered
+        // in it.
         return try Meta.registered.integer(db) != 1 && Meta.formerPast.integer(db) ?? 0 > 0
     }
 }
 
 extension LocalDatabase {
-    /// Puts own lost writes back into the outbox and keeps the lost ones of others, while what is shown still has them: before
-    /// anything else of the welcome is applied.
+    /// Moves this device's lost writes back into the outbox, and keeps lost records of others while they are still
+    /// shown. It comes before the rest of the welcome.
     ///
-    /// - Returns: what the app is to know; `nil` where nothing of it was lost.
+    /// - Returns: the event for the app; `nil` if nothing was lost.
     func takeLoss(of welcome: Welcome, _ db: Database, rebase: inout Rebase) throws -> SyncLogEvent? {
         let records = RecordTable(db, self)
         let from = try highestNumber(db)
@@ -51,13 +52,14 @@ extension LocalDatabase {
         return .rewound(from: from, to: first - 1, counts)
     }
 
-    /// Own transactions that were lost, and whose numbers the server has settled since: a late copy of a push reached it. What it
-    /// made of them was told to nobody, and they cannot be offered again under numbers that are settled: the app decides.
+    /// Parks own transactions that were lost, and whose numbers the server has settled since: a late copy of a push
+    /// reached it. Their outcomes were sent to no device, and they cannot be offered again under settled numbers: the
+    /// app decides.
     private func parkUnknown(
         from first: SequenceNumber, through number: Int64, at now: Milliseconds, _ db: Database, rebase: inout Rebase
     ) throws {
         let rejection = Rejection(
-            .conflict, "the server's database went back, and what it has made of this write since then is not known")
+            .conflict, "the server's database went back, and the outcome of this write since then is unknown")
         for entry in try Journal(db: db).entries(through: number, lostFrom: first) {
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.touch(key) }
             rebase.note(

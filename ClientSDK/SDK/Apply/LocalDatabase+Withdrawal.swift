@@ -3,21 +3,21 @@ import TidemarkLock
 import TidemarkSQLite
 
 extension LocalDatabase {
-    /// Empties the write-ahead log, which else holds for long what was withdrawn with a scope: rows that are deleted are
-    /// overwritten in the file, and are still to be read in older pages of the log.
+    /// Empties the write-ahead log, which otherwise keeps the data of a withdrawn scope for long. Deleted rows are
+    /// overwritten in the file, and can still be read in older pages of the log.
     ///
-    /// While somebody reads an older state, or without room, that has to wait: it is tried again with the next frame, and at
-    /// the next opening.
+    /// If a reader uses an older state, or the disk is full, this has to wait: it is tried again with the next frame,
+    /// and at the next opening.
     ///
-    /// - Parameter isNeeded: a scope was withdrawn just now, or before the process died.
+    /// - Parameter isNeeded: true when a scope was withdrawn just now, or before the process died.
     func cutLog(isNeeded: Bool) {
         if isNeeded { logHoldsWithdrawn.set(true) }
         guard path != nil, logHoldsWithdrawn.current else { return }
-        // What cannot be cut now is cut later.
+        // A log that cannot be emptied now is emptied later.
         let isCut = try? writer.writeWithoutTransaction { db in
-            // Everybody who writes waits for this: for readers once, and hardly after that.
+            // All writers wait while this waits for readers: long once, and hardly after that.
             try db.execute(sql: "PRAGMA busy_timeout = \(isNeeded ? Self.firstWaitMax : Self.nextWaitMax)")
-            // One that was set before can be set again.
+            // A timeout that was set before can be set again.
             defer { try? db.execute(sql: "PRAGMA busy_timeout = \(limits.busyTimeout)") }
             checkpointer?.settle()
             try db.checkpoint(.truncate)
@@ -27,7 +27,7 @@ extension LocalDatabase {
         if isCut == true { logHoldsWithdrawn.set(false) }
     }
 
-    /// Milliseconds.
+    /// In milliseconds.
     private static var firstWaitMax: Int { 1_000 }
     private static var nextWaitMax: Int { 20 }
 }

@@ -2,20 +2,20 @@ import GRDB
 import TidemarkModel
 import TidemarkWire
 
-/// Pages of one transaction.
+/// The pages of one transaction.
 struct PageStep {
     private let records: RecordTable
     private var rows: RowApplier
     private var rebase: Rebase
-    /// Scopes with pages among them.
+    /// The scopes that have pages among them.
     private var scopes: Set<ScopeID> = []
-    /// The point to which each page that was not dropped fills its collection.
+    /// The progress of each page that was not dropped: the point up to which its collection is filled.
     private var progress: [StatementArguments] = []
 
     var applied: Int { progress.count }
 
     private var db: Database { records.db }
-    /// The decision, for the log.
+    /// The decisions, for the log.
     var events: [SyncLogEvent] { rebase.events }
 
     init(_ records: RecordTable, rows: RowApplier) {
@@ -37,7 +37,7 @@ struct PageStep {
         scopes.insert(page.scope)
     }
 
-    /// Writes what was taken.
+    /// Writes the pages taken so far.
     mutating func finish() throws {
         try rows.finish()
         try rebase.finish()

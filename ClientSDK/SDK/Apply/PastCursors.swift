@@ -3,18 +3,18 @@ import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
-/// Cursors that the copy stood at, told to the server with each connection: where the present one lies in what a database
-/// lost, the newest that does not is where the copy goes back to.
+/// Earlier cursors of the copy, sent to the server with each connection. If a database lost the present one, the copy
+/// goes back to the newest that it did not lose.
 ///
-/// They are numbered from 1, in the order of their noting. What begins to be filled has the number of the next one: the copy
-/// was told of all deletions in it since then, and of none before.
+/// They are numbered from 1, in the order of their noting. A collection whose filling begins gets the number of the
+/// next one: the copy has received all deletions in it since then, and none before.
 struct PastCursors {
     let db: Database
 
-    /// The most that a server looks at.
+    /// The largest number of cursors that a server looks at.
     static let keptMax = 24
 
-    /// The number of the next one.
+    /// Returns the number of the next one.
     func next() throws -> Int64 {
         try (db.first("SELECT max(n) FROM tidemark_past")?.optionalInteger(0) ?? 0) + 1
     }
@@ -23,15 +23,16 @@ struct PastCursors {
         try db.all("SELECT cursor FROM tidemark_past ORDER BY n DESC LIMIT ?", [Self.keptMax]).map { try $0.text(0) }
     }
 
-    /// The number of a cursor; `nil` for one that is not kept.
+    /// Returns the number of a cursor; `nil` for one that is not kept.
     func number(of cursor: String) throws -> Int64? {
         try db.first("SELECT n FROM tidemark_past WHERE cursor = ?", [cursor])?.integer(0)
     }
 
     func count() throws -> Int { Int(try db.first("SELECT count(*) FROM tidemark_past")?.integer(0) ?? 0) }
 
-    /// Keeps where the copy stands now, at a state that the server was in. Of too many the one goes whose absence widens the
-    /// gaps least, measured by how far back they are; so they lie ever further apart.
+    /// Keeps the copy's present cursor, at a state that the server was in. When the list is full, the cursor whose
+    /// removal widens the gaps least is dropped. Gaps are measured relative to their age, so that older cursors are
+    /// further apart.
     func note(_ cursor: String, keeping most: Int = keptMax) throws {
         guard try newestFirst().first != cursor else { return }
         try db.run("INSERT INTO tidemark_past (n, cursor) VALUES (?, ?)", [next(), cursor])
@@ -40,12 +41,12 @@ struct PastCursors {
         try db.run("DELETE FROM tidemark_past WHERE n = ?", [spare])
     }
 
-    /// Forgets those after one, or all.
+    /// Forgets the cursors after one, or all.
     func forget(after number: Int64 = 0) throws { try db.run("DELETE FROM tidemark_past WHERE n > ?", [number]) }
 
-    /// The one that would be missed least; the first and the last never are.
+    /// Returns the cursor that is needed least; never the first or the last.
     ///
-    /// - Parameter numbers: rising.
+    /// - Parameter numbers: in rising order.
     static func spare(_ numbers: [Int64]) -> Int64? {
         guard let last = numbers.last else { return nil }
         func distance(_ index: Int) -> Double { Double(last - numbers[index] + 1) }
@@ -56,8 +57,9 @@ struct PastCursors {
 }
 
 extension LocalDatabase {
-    /// Keeps the cursor among the past ones, now and then: at the end of each catch-up, and of so many frames. Only where the
-    /// copy is a state that the server was in: what was granted with the welcome is behind it then.
+    /// Keeps the cursor among the past ones from time to time: at the end of each catch-up, and each time a fixed
+    /// number of frames was applied. It is kept only when the copy is a state that the server was in: everything
+    /// granted with the welcome is then contained.
     func notePast(_ last: Changes, of count: Int, _ db: Database) throws {
         let unnoted = framesUnnoted.add(count)
         guard last.isConsistent else { return }

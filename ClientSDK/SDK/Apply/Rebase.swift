@@ -1,45 +1,45 @@
 import TidemarkModel
 
-/// Records whose base or pending writes changed, shown anew at the end of the same transaction.
+/// The records whose base or pending writes changed; they are shown anew at the end of the same transaction.
 ///
-/// The server's row of a committed write may be still to come: a frame tells what was settled, and pages bring the
-/// records of a scope that is new to the connection. Until then the write itself stands in for the row, with the number
-/// 0 that any word of the server replaces; `RecordTable.sweep` ends it when no page is left to come.
+/// The server's row of a committed write may be still to come: a frame reports the settlement, and pages bring the
+/// records of a scope that is new to the connection. Until then the write itself replaces the row, with the number 0,
+/// which any state from the server overwrites. `RecordTable.sweep` ends it when no page is left to come.
 struct Rebase {
     let records: RecordTable
     private var touched: Set<RecordKey> = []
     private var failed: Set<RecordKey> = []
-    /// What was committed, in the order of its numbers, by the records that it writes.
+    /// The committed mutations, in the order of their numbers, by the records that they write.
     private var committed: [RecordKey: [Mutation]] = [:]
     /// The number of the last of them, by record.
     private var committedAt: [RecordKey: SequenceNumber] = [:]
 
-    /// The server's words that others replaced while writes stood over them.
+    /// The server's states that newer ones replaced while pending writes were on top of them.
     private var met: [RecordKey: LocalRecord] = [:]
-    /// The decision, for the log.
+    /// The decisions, for the log.
     private(set) var events: [SyncLogEvent] = []
 
     init(records: RecordTable) { self.records = records }
 
-    /// The record must be shown anew.
+    /// Notes that the record must be shown anew.
     mutating func touch(_ key: RecordKey) { touched.insert(key) }
 
-    /// A newer word of the server came under what was written here; `base` is the one before.
+    /// Notes that a newer state of the server arrived under local writes; `base` is the one before.
     mutating func meet(_ key: RecordKey, over base: LocalRecord) {
         touched.insert(key)
         if met[key] == nil { met[key] = base }
     }
 
-    /// Keeps an event for the log, which hears of it after the commit.
+    /// Keeps an event for the log, which receives it after the commit.
     mutating func note(_ event: SyncLogEvent) { events.append(event) }
 
-    /// The record must be shown anew without a write that was refused.
+    /// Notes that the record must be shown anew without a write that was refused.
     mutating func fail(_ key: RecordKey) {
         touched.insert(key)
         failed.insert(key)
     }
 
-    /// Writes of `manual` fields were refused, and wait for the app.
+    /// Notes that writes of `manual` fields were refused, and wait for the app.
     mutating func refuse(_ transaction: Transaction) {
         for mutation in transaction.mutations {
             guard let collection = records.tables[mutation.key.collection]?.collection else { continue }
@@ -49,14 +49,14 @@ struct Rebase {
         }
     }
 
-    /// The record must be shown anew with a write that the server has settled.
+    /// Notes that the record must be shown anew with a write that the server has settled.
     mutating func commit(_ key: RecordKey, _ transaction: Transaction, at seq: SequenceNumber) {
         touched.insert(key)
         committedAt[key] = seq
         committed[key, default: []] += transaction.mutations.filter { $0.key == key }
     }
 
-    /// Makes each touched record's row its base plus what is pending, and forgets bases that nothing needs.
+    /// Shows each touched record as its base plus the pending writes, and deletes bases that are not needed any more.
     mutating func finish() throws {
         for key in touched.sorted() {
             for note in try [overwritten(key), overwrote(key)] {
@@ -67,7 +67,7 @@ struct Rebase {
         for key in failed.sorted() { try records.mark(key, failed: true) }
     }
 
-    /// Committed values that the server's row no longer has: someone wrote it later.
+    /// Returns the committed values that the server's row no longer has, since they were overwritten later.
     private func overwritten(_ key: RecordKey) throws -> ConflictNote? {
         guard let mutations = committed[key], let seq = committedAt[key], seq > 0,
             let collection = records.tables[key.collection]?.collection, let base = try records.base(key),
@@ -80,16 +80,16 @@ struct Rebase {
         return ConflictNote(key: key, fields: lost.map(\.field), outcome: .overwritten)
     }
 
-    /// Values of others that committed writes of this device replaced without having seen them, where the state before is
-    /// known: the server's ledger has all of them.
+    /// Returns the values of others that committed writes of this device replaced unseen, if the state before is known.
+    /// The server's ledger has all of them.
     private func overwrote(_ key: RecordKey) throws -> ConflictNote? {
         guard let mutations = committed[key], let seq = committedAt[key], let before = met[key],
             before.existence == .live, let collection = records.tables[key.collection]?.collection
         else { return nil }
         let found = before.overwritten(by: mutations, in: collection)
         guard !found.isEmpty, let account = try Meta.account.text(records.db) else { return nil }
-        // The number of a transaction is that of its last write: the record's own is at most that, unless it was written
-        // again since.
+        // The number of a transaction is that of its last write. The record's own number is at most that, unless it was
+        // written again since.
         let base = try records.base(key) ?? before
         for value in found {
             try HistoryTable(db: records.db).note(value, in: base, at: min(base.seq, seq), by: UserID(account))
@@ -111,7 +111,7 @@ struct Rebase {
         if base.seq > 0, base.existence != .deleted { return try records.show(base, state: state) }
         let isFilling = try ScopeTable(db: records.db).isFilling(base.scope)
         var settled = base
-        // Without the server's word, and without pages to come that could bring it, there is no record.
+        // Without a state from the server, and without pages to come that could bring one, there is no record.
         if base.seq == 0, !isFilling { settled.existence = .absent }
         try records.show(settled, state: state)
         if settled.existence == .deleted, isFilling {
@@ -119,7 +119,7 @@ struct Rebase {
         }
     }
 
-    /// Notes what came of a record that was changed here and elsewhere; to be asked while the row still is as before.
+    /// Notes the result for a record that was changed here and elsewhere; must be called before the row changes.
     private mutating func noteMeeting(_ base: LocalRecord, _ pending: [Mutation]) throws {
         guard let before = met[base.key] else { return }
         let meeting = MergeDecision.Meeting(
@@ -128,8 +128,8 @@ struct Rebase {
         if let decision = MergeDecision(meeting) { events.append(.merged(decision)) }
     }
 
-    /// The base with the committed writes in it. One that has a number has them already, or the frame would have brought
-    /// a newer one.
+    /// Returns the base with the committed writes in it. A base with a number contains them already, or the frame would
+    /// have brought a newer one.
     private func base(_ key: RecordKey, in collection: CollectionSchema) throws -> LocalRecord? {
         guard let base = try records.base(key) else { return nil }
         guard base.seq == 0, let mutations = committed[key] else { return base }

@@ -2,8 +2,8 @@ import GRDB
 import TidemarkModel
 import TidemarkWire
 
-/// Records whose present state only the server knows, after what was known of them was taken back, or since the app asks for one
-/// that is not here: they are asked for by their ids (R-25). While there are any of a scope, the scope is being filled.
+/// The records to request by their ids (R-25): their known state was taken back, or the app asks for one that is not on
+/// the device. While there are any of a scope, the scope is being filled.
 struct RefetchTable {
     let db: Database
 
@@ -13,11 +13,11 @@ struct RefetchTable {
             [scope.text, key.collection, key.id.description])
     }
 
-    /// What to ask for, at most one request for a collection of a scope; of these, the sender numbers each.
+    /// Returns at most one request for a collection of a scope; the sender numbers them.
     ///
     /// - Parameters:
-    ///   - collection: before all others, by its name here.
-    ///   - rows: so many ids a request.
+    ///   - collection: the collection that comes first, by its name here.
+    ///   - rows: the largest number of ids in a request.
     func requests(limit: Int, first collection: String?, rows: Int, _ names: CollectionNames) throws -> [PageRequest] {
         let places = """
             SELECT DISTINCT r.scope, s.since, r.collection
@@ -51,7 +51,7 @@ struct RefetchTable {
             [scope.text, key.collection, key.id.description])
     }
 
-    /// The collections of scopes in which something is to be fetched.
+    /// Returns the collections of scopes in which there are records to request.
     func places() throws -> [(scope: ScopeID, collection: String)] {
         try db.all("SELECT DISTINCT scope, collection FROM tidemark_refetch ORDER BY scope, collection")
             .map { (ScopeID(try $0.text(0)), try $0.text(1)) }

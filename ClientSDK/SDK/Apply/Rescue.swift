@@ -1,21 +1,21 @@
 import GRDB
 import TidemarkModel
 
-/// Keeps records that the server lost, before their rows go: whoever wrote them may never come back. Inside one SQLite
-/// transaction.
+/// Keeps records that the server lost, before their rows are deleted: the device that wrote them may never return.
+/// Works inside one SQLite transaction.
 struct Rescue {
     let records: RecordTable
-    /// Bytes of bodies that are kept; the newest stay.
+    /// The largest size of all kept bodies, in bytes; the newest stay.
     let bytesMax: Int64
     private var db: Database { records.db }
 
-    /// Keeps each record with a number from `lost` on: under writes of this device, which are offered again, what is there
-    /// without them.
+    /// Keeps each record with a number from `lost` on. If this device has writes on it, which are offered again, the
+    /// record without them is kept.
     ///
     /// - Parameters:
-    ///   - withdrawn: scopes whose end is no part of what was lost: of them nothing stays (R-62).
+    ///   - withdrawn: scopes whose end is not part of the loss: nothing of them is kept (R-62).
     ///   - now: the server's time.
-    /// - Returns: how many were kept.
+    /// - Returns: the number of records kept.
     func keep(
         from lost: SequenceNumber, besides withdrawn: Set<ScopeID>, at now: Milliseconds
     ) throws -> Int {
@@ -31,7 +31,8 @@ struct Rescue {
                 ORDER BY seq
                 """
             var found = try db.all(sql, [lost, name]).map { try table.record($0).record }
-            // What is there by a write of this device alone, upon what the server still has, comes back with that.
+            // A record that exists only by a write of this device, on top of what the server still has, comes back with
+            // that write.
             let bases = """
                 SELECT local_id FROM tidemark_base WHERE collection = ?1 AND seq >= ?2 AND existence = 'live'
                 AND (server_id >= ?2 OR seq NOT IN (SELECT seq FROM tidemark_outbox WHERE seq >= ?2))
@@ -61,7 +62,7 @@ struct Rescue {
             ])
     }
 
-    /// The oldest go where there is too much.
+    /// Deletes the oldest when they are too large together.
     private func bound() throws {
         let sql = """
             DELETE FROM tidemark_rescue WHERE id <= (
@@ -73,7 +74,7 @@ struct Rescue {
         try db.run(sql, [bytesMax])
     }
 
-    /// Of a scope that was withdrawn nothing stays.
+    /// Forgets all records of a scope that was withdrawn.
     static func forget(_ scope: ScopeID, _ db: Database) throws {
         try db.run("DELETE FROM tidemark_rescue WHERE scope = ?", [scope.text])
     }

@@ -1,11 +1,11 @@
 import GRDB
 import TidemarkModel
 
-/// Applies the server's rows under the guard of R-41: a row counts only when it is newer than what is known, so that
-/// repeating frames, or pages before or after them, changes nothing.
+/// Applies the server's rows under the guard of R-41: a row is applied only if it is newer than the known one. Repeated
+/// frames, or pages before or after them, therefore change nothing.
 ///
-/// Without pending writes and tombstones rows are written many at a time: call `finish` when there are no more, before
-/// anything else looks at them.
+/// Without pending writes and tombstones, many rows are written at a time. Call `finish` after the last one, before
+/// other code reads them.
 struct RowApplier {
     private let records: RecordTable
     private var hasBases: Bool
@@ -24,12 +24,12 @@ struct RowApplier {
         hasConflicts = try !ConflictTable(db: records.db).isEmpty()
     }
 
-    /// Applies the rows of one scope that is held.
+    /// Applies the rows of one held scope.
     ///
-    /// - Parameter isFilling: pages are still to come, so that tombstones must be remembered.
+    /// - Parameter isFilling: true when pages are still to come, so that tombstones must be remembered.
     mutating func apply(_ changes: [Change], isFilling: Bool, rebase: inout Rebase) throws {
         for change in changes {
-            // Collections that the app does not know yet are fetched by pages once it does.
+            // Collections unknown to the app are fetched by pages once it knows them.
             guard let table = records.tables[change.key.collection] else { continue }
             let record = LocalRecord(change, in: table)
             if change.isDeleted {
@@ -53,7 +53,7 @@ struct RowApplier {
         }
     }
 
-    /// Writes what was applied and is not written yet.
+    /// Writes the applied rows that are not written yet.
     func finish() throws {
         for batch in batches.values { try batch.flush() }
         if hasDeleted { try deletions.trim() }

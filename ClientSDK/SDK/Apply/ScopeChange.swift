@@ -10,7 +10,7 @@ struct ScopeChange {
     private let account: UserID
     private let now: Milliseconds
 
-    /// - Parameter now: noted on what is parked.
+    /// - Parameter now: stored with what is parked.
     init(_ database: LocalDatabase, _ db: Database, now: Milliseconds) {
         records = RecordTable(db, database)
         filling = ScopeFilling(schema: database.schema, db: db, cache: database.limits.cache)
@@ -18,10 +18,10 @@ struct ScopeChange {
         self.now = now
     }
 
-    /// Holds a scope under a grant. Under the grant that is held already this changes nothing but the role; under another
-    /// one the copy is filled anew, and what is pending stays (R-63).
+    /// Holds a scope under a grant. If it is held under that grant already, only the role changes. Under another grant
+    /// the copy is filled anew, and pending writes stay (R-63).
     ///
-    /// - Parameter isAnew: it is another one whatever its number.
+    /// - Parameter isAnew: true to treat the grant as another one whatever its number.
     func gain(_ scope: ScopeID, since: SequenceNumber, role: Role, isAnew: Bool = false) throws {
         let held = try ScopeTable(db: records.db).since(scope)
         if let held {
@@ -32,13 +32,14 @@ struct ScopeChange {
         try BlobTable(db: records.db).regain(scope)
     }
 
-    /// Deletes all that is held of a scope and parks what is pending in it with `revoked` (R-62). What is left of it is the log,
+    /// Deletes everything held of a scope and parks its pending writes with `revoked` (R-62). The log keeps its data
     /// until ``LocalDatabase/cutLog(isNeeded:)``.
     ///
     /// - Parameters:
-    ///   - wentBack: the server's database did, and may have lost the grant. Where this device opened the scope, its
-    ///     writes stay to be seen: they bring it back. Where another did, they wait for that.
-    ///   - isGranted: access goes on, and the scope is one too many for the connection: what is pending in it is sent.
+    ///   - wentBack: true when the server's database went back, and may have lost the grant. If this device opened the
+    ///     scope, its writes stay visible: they bring it back. If another device did, its writes wait for that.
+    ///   - isGranted: true when access continues, and the connection has no room for the scope: its pending writes are
+    ///     sent.
     func lose(
         _ scope: ScopeID, wentBack: Bool = false, isGranted: Bool = false, rebase: inout Rebase
     ) throws {
@@ -70,7 +71,7 @@ struct ScopeChange {
         try BlobTable(db: records.db).lose(scope)
     }
 
-    /// Whether the entry creates the record that is the scope.
+    /// Returns whether the entry creates the scope's own record.
     private func opens(_ scope: ScopeID, _ entry: OutboxEntry) throws -> Bool {
         switch entry.state {
         case .queued, .sending, .reoffered, .withdrawn, .waiting: break
@@ -82,12 +83,12 @@ struct ScopeChange {
         }
     }
 
-    /// Deletes what the server gave of a scope.
+    /// Deletes what the server sent of a scope.
     private func empty(_ scope: ScopeID, rebase: inout Rebase) throws {
         try uncover(scope, rebase: &rebase)
         try records.db.run("DELETE FROM tidemark_history WHERE scope = ?", [scope.text])
         for (name, table) in records.tables.sorted(by: { $0.key < $1.key }) {
-            // What an index is told to forget stays in its older parts until they are merged: it begins anew.
+            // Entries deleted from an index stay in its older parts until they are merged, so it begins anew.
             let rows = "SELECT 1 FROM \(CollectionTable.quoted(name)) WHERE scope = ? LIMIT 1"
             if table.search.isWanted, try records.db.exists(rows, [scope.text]) { try table.search.forget(records.db) }
             try records.db.run("DELETE FROM \(CollectionTable.quoted(name)) WHERE scope = ?", [scope.text])
@@ -97,8 +98,9 @@ struct ScopeChange {
         try ScopeTable(db: records.db).delete(scope)
     }
 
-    /// What is pending in the scope is shown anew, since its rows go. A pending create of another scope may stand over a record
-    /// of this one that has the same id: its base is then no record at all again, and the write stays until the server judges it.
+    /// Shows the pending writes of the scope anew, since its rows are deleted. A pending create of another scope may be
+    /// on top of a record of this one with the same id. Its base then becomes no record again, and the write stays
+    /// until the server judges it.
     private func uncover(_ scope: ScopeID, rebase: inout Rebase) throws {
         let sql = """
             SELECT r.collection, r.local_id, r.scope
@@ -115,8 +117,8 @@ struct ScopeChange {
         }
     }
 
-    /// Fills each held scope from the start: what is here stays to be seen until it is replaced, or the scope is complete
-    /// without it.
+    /// Fills each held scope from the start: present records stay visible until they are replaced, or the scope is
+    /// complete without them.
     func refillAll() throws {
         try PastCursors(db: records.db).forget()
         try ComparisonTable(db: records.db).endFilling()

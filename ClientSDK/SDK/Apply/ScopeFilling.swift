@@ -2,19 +2,19 @@ import GRDB
 import TidemarkModel
 import TidemarkWire
 
-/// Which collections a scope is filled with, and the start of filling.
+/// The collections that a scope is filled with, and the start of filling.
 struct ScopeFilling {
     let schema: Schema
     let db: Database
     let cache: CachePolicy
 
-    /// The turn in which a scope is filled, the highest first: shared scopes, since all others refer to them, then the newest
-    /// grant.
+    /// Returns the turn in which a scope is filled, the highest first: shared scopes, since all others refer to them,
+    /// then the newest grant.
     static func turn(of since: SequenceNumber) -> Int64 { since == 0 ? .max : since }
 
-    /// Records a scope with nothing filled yet.
+    /// Stores a scope with nothing filled yet.
     ///
-    /// - Parameter isHeld: there may be rows of it.
+    /// - Parameter isHeld: true when there may be rows of it.
     func start(_ scope: ScopeID, since: SequenceNumber, role: Role, isHeld: Bool = true) throws {
         if isHeld { try ScopeTable(db: db).delete(scope) } else { try ScopeTable(db: db).noteChange() }
         try db.run(
@@ -32,13 +32,13 @@ struct ScopeFilling {
                     Self.turn(of: since),
                 ])
         }
-        // With anything to come it is not.
+        // A scope with pages to come is not filled yet.
         if !collections.contains(where: { cache.rowsWanted(of: $0) != 0 }) {
             try ScopeTable(db: db).endIfFilled(scope)
         }
     }
 
-    /// Makes the held scopes incomplete again that may have records of a collection which is new to the app.
+    /// Marks the held scopes as incomplete that may have records of a collection which is new to the app.
     func reopen(for collection: CollectionSchema) throws {
         for held in try ScopeTable(db: db).all() {
             guard let position = collections(of: held.scope).firstIndex(where: { $0.name == collection.name }) else {
@@ -58,8 +58,8 @@ struct ScopeFilling {
         }
     }
 
-    /// Fills one collection of a held scope from the start: its rows stay to be seen until the server's replace them, or the
-    /// scope is filled without them.
+    /// Fills one collection of a held scope from the start: its rows stay visible until the server's replace them, or
+    /// the scope is filled without them.
     func restart(_ collection: String, in scope: ScopeID) throws {
         guard let declared = schema.collection(collection) else { return }
         let key = [scope.text, collection]
@@ -75,7 +75,8 @@ struct ScopeFilling {
         try ScopeTable(db: db).noteChange()
     }
 
-    /// The collections whose records can belong to the scope: the scope's own record before what refers to it.
+    /// Returns the collections whose records can belong to the scope: its own record first, then those that refer to
+    /// it.
     private func collections(of scope: ScopeID) -> [CollectionSchema] {
         let isRecord = UniqueID(scope.text) != nil
         var own: [CollectionSchema] = []
@@ -85,7 +86,7 @@ struct ScopeFilling {
             case .shared(let shared): if shared == scope { own.append(collection) }
             case .ownRecord: if isRecord { own.append(collection) }
             case .field(let name):
-                // A reference only ever names a record.
+                // A reference always names a record.
                 if isRecord || collection.field(name)?.type == .string { members.append(collection) }
             }
         }

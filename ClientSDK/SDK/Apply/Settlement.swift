@@ -3,19 +3,19 @@ import GRDB
 import TidemarkModel
 import TidemarkWire
 
-/// Takes settled transactions out of the outbox, inside the transaction that applies their rows.
+/// Removes settled transactions from the outbox, inside the transaction that applies their rows.
 struct Settlement {
     let db: Database
-    /// What was written lately, so that its text need not be read.
+    /// The transactions sent lately, so that their text need not be parsed.
     let memo: TransactionMemo
-    /// The journal's bound.
+    /// The largest size of the journal, in bytes.
     let bytesMax: Int64
     /// The rows of the frame that settles, by scope.
     var groups: [Changes.Group] = []
 
     func settle(_ settled: Settled, now: Milliseconds, rebase: inout Rebase) throws {
         guard try settled.through <= OutboxCounts(db).number else {
-            throw StoreError(.clientForked, "number \(settled.through) was settled and never given out here")
+            throw StoreError(.clientForked, "number \(settled.through) was settled, but this database never used it")
         }
         let outbox = OutboxTable(db: db)
         let outcomes = Dictionary(settled.outcomes.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
@@ -27,19 +27,21 @@ struct Settlement {
             let outcome = outcomes[entry.number]
             if entry.state == .withdrawn { isWithdrawn = true }
             guard outcome != nil else {
-                // The server forgets an outcome once the client knows it, and this one does not: another does.
-                throw StoreError(.clientForked, "number \(entry.number) was settled, and its outcome told elsewhere")
+                // The server forgets an outcome once the client knows it. This client does not know it, so
+                // another one does.
+                throw StoreError(
+                    .clientForked, "number \(entry.number) was settled, and its outcome was sent to another client")
             }
             if let outcome, outcome.transaction != entry.id {
                 throw StoreError(.clientForked, "number \(entry.number) was settled for another transaction")
             }
             if entry.state == .withdrawn, outcome?.rejection?.code == .invalid {
-                // The withdrawal came first. Should it be the transaction itself that is invalid, its next sending tells.
+                // The withdrawal came first. If the transaction itself is invalid, its next sending shows it.
                 try Withholding(db: db).wait(entry)
                 bytes += try journal.keepNumber(of: entry)
                 continue
             }
-            // An earlier sending arrived: what stands behind it goes on.
+            // An earlier sending arrived, so the transactions behind it continue.
             if entry.state == .withdrawn { try Withholding(db: db).want(isAll: false) }
             if let rejection = outcome?.rejection {
                 try refuse(entry, rejection, outcome?.contested ?? [], at: now, rebase: &rebase)
@@ -50,7 +52,7 @@ struct Settlement {
                 let scopes = try commit(
                     entry, seq: seq, time: time, besides: contested, counting: &writes, rebase: &rebase)
                 bytes += try journal.keep(entry, seq: seq, time: time, scopes: scopes)
-                // What was given up is not asked about.
+                // The app is not asked about a write that it gave up.
                 if let first = contested.first, entry.state != .void {
                     try dispute(entry, contested, first, at: now, rebase: &rebase)
                 }
@@ -64,7 +66,8 @@ struct Settlement {
         if committed > 0 { rebase.note(.committed(transactions: committed, writes)) }
         let before = try Meta.ackedThrough.integer(db) ?? 0
         if settled.through > before {
-            // From here on a past cursor says that the client id was registered: it lies behind what was settled under it.
+            // From now on a past cursor proves that the client id was registered: it is behind what was settled under
+            // the id.
             if before == 0 { try journal.notePast(isNew: true) }
             try Meta.ackedThrough.set(settled.through, db)
         }
@@ -86,7 +89,7 @@ struct Settlement {
         }
     }
 
-    /// A held entry that was accepted after all is no longer parked.
+    /// Commits an entry. A held one that was accepted after all is no longer parked.
     ///
     /// - Returns: the scopes of the records that it writes; none where one of them is not known.
     private func commit(
@@ -121,7 +124,8 @@ struct Settlement {
         return groups.first { group in group.changes.contains { $0.key == key } }?.scope.text
     }
 
-    /// Parks the contested fields of an entry whose rest has taken effect: the app chooses between the two values of each.
+    /// Parks the contested fields of an entry whose rest has taken effect: the app chooses between the two values of
+    /// each.
     private func dispute(
         _ entry: OutboxEntry, _ contested: [ContestedFields], _ first: ContestedFields, at now: Milliseconds,
         rebase: inout Rebase
@@ -147,12 +151,12 @@ struct Settlement {
 }
 
 extension Transaction {
-    /// The same without the contested fields.
+    /// Returns the transaction without the contested fields.
     fileprivate func leaving(_ contested: [ContestedFields], _ tables: [String: CollectionTable]) -> Transaction {
         selecting({ !contested.hold($0, of: $1, tables) }, others: { _ in true })
     }
 
-    /// The contested fields alone.
+    /// Returns the contested fields alone.
     fileprivate func only(_ contested: [ContestedFields], _ tables: [String: CollectionTable]) -> Transaction {
         selecting({ contested.hold($0, of: $1, tables) }, others: { _ in false })
     }
@@ -171,7 +175,7 @@ extension Transaction {
 }
 
 extension [ContestedFields] {
-    /// True when the patch's field of the record is among them, under any of its names.
+    /// Returns true when the patch's field of the record is among them, under any of its names.
     fileprivate func hold(_ named: NamedPatch, of key: RecordKey, _ tables: [String: CollectionTable]) -> Bool {
         guard let collection = tables[key.collection]?.collection else { return false }
         return contains { contested in

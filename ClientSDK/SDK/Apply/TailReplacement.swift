@@ -2,11 +2,12 @@ import GRDB
 import TidemarkModel
 import TidemarkWire
 
-/// Takes back what the copy has beyond the last number that it has in common with the server's order, inside the transaction
-/// of the welcome that says so. `REWIND.md` says why each step is enough.
+/// Takes back what the copy has beyond the last number common with the server's order, inside the transaction of the
+/// `rewound` welcome. `REWIND.md` explains why each step is sufficient.
 ///
-/// What the server has of it after all comes again: records that were born or changed since with the stream, which goes on
-/// from that number, and those that were changed or deleted only in what was lost by their ids.
+/// Whatever the server still has of it arrives again. Records that were born or changed since arrive with the stream,
+/// which continues at that number. Records that were changed or deleted only in the lost part are requested by their
+/// ids.
 struct TailReplacement {
     private let records: RecordTable
     private let filling: ScopeFilling
@@ -15,7 +16,7 @@ struct TailReplacement {
     private let deletions: DeletionLog
     private let to: SequenceNumber
     private let held: Set<ScopeID>
-    /// Rows are read so many at a time.
+    /// The number of rows read at a time.
     private static let rowsAtOnce = 500
 
     private var db: Database { records.db }
@@ -31,7 +32,7 @@ struct TailReplacement {
     }
 
     /// - Parameter end: the past cursor that the copy goes back to.
-    /// - Returns: false when less is known than is needed, and nothing is done: the copy is to be filled again.
+    /// - Returns: false when too little is known, and nothing was done: the copy has to be filled again.
     func run(end: String, rebase: inout Rebase) throws -> Bool {
         let past = PastCursors(db: db)
         guard let number = try past.number(of: end), try deletions.isComplete(after: to) else { return false }
@@ -49,9 +50,10 @@ struct TailReplacement {
         return true
     }
 
-    /// A record as it was beyond ``to``. Everything that goes, or goes back, passes here once, before it does.
+    /// Takes back a record as it was beyond ``to``. Every record that is deleted or outdated passes here once, before
+    /// the change.
     ///
-    /// - Returns: true where there is an older state of it, which is then to be fetched.
+    /// - Returns: true if it has an older state, which is now requested.
     private func takeBack(_ record: LocalRecord) throws -> Bool {
         guard let born = record.born, born <= to, held.contains(record.scope) else { return false }
         try RefetchTable(db: db).add(record.key, scope: record.scope)
@@ -78,7 +80,7 @@ struct TailReplacement {
         }
     }
 
-    /// The same under pending writes, which stay.
+    /// Takes back the bases under pending writes; the writes stay.
     private func takeBackBases(_ rebase: inout Rebase) throws {
         for row in try db.all("SELECT collection, local_id FROM tidemark_base WHERE seq > ?", [to]) {
             let key = try row.key(0)
@@ -103,7 +105,8 @@ struct TailReplacement {
         try db.run("DELETE FROM tidemark_deletion WHERE seq > ?", [to])
     }
 
-    /// What was deleted between the common number and the beginning of filling was never told to this copy.
+    /// Fills collections again: deletions between the common number and the beginning of their filling were never sent
+    /// to this copy.
     private func refill(begunAfter number: Int64) throws {
         for row in try db.all("SELECT scope, collection FROM tidemark_scope_page WHERE began > ?", [number]) {
             try filling.restart(try row.text(1), in: ScopeID(try row.text(0)))

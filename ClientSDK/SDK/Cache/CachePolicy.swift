@@ -1,49 +1,51 @@
 import TidemarkModel
 
-/// How much of the server's records is kept on the device.
+/// The part of the server's records that is kept on the device.
 ///
 ///     var cache = CachePolicy()
 ///     cache.filling = .newest(50)
 ///     cache.age = .seconds(90 * 86_400)
 ///     let store = try await SyncStore.open(account: user, at: folder, schema: schema, cache: cache)
 ///
-/// It concerns collections whose records belong to a scope by a field, such as the messages of conversations; scopes' own
-/// records and shared ones are always here. What is not sent yet, and what that refers to, is never evicted, nor is what
-/// `SyncStore.keep(_:of:)` pins; a scope may have a number of its own there. What was evicted comes back when a list is
-/// observed that has room for more than is here, and when it is asked for with `Repository.loadOlder`.
+/// It applies to collections whose records belong to a scope by a field, such as the messages of conversations. Scopes'
+/// own records and shared ones are always kept. Unsent records, and those that they refer to, are never evicted. Nor
+/// are those that `SyncStore.keep(_:of:)` pins; that call can also give a scope a number of its own. Evicted records
+/// come back when an observed list has room for more records than there are, and when `Repository.loadOlder` asks for
+/// them.
 ///
-/// **Of the user's own records as well only 100 MB stay** when nothing is said: the server has the others. Set `bytesMax` to `nil`
+/// **Even of the user's own records only 100 MB stay** by default: the server has the others. Set `bytesMax` to `nil`
 /// for an app that must show everything without a network.
 public struct CachePolicy: Hashable, Sendable {
-    /// How far back a scope is filled by itself.
+    /// The part of a scope that is filled without being asked for.
     public enum Filling: Hashable, Sendable {
-        /// All that the account may see.
+        /// All records that the account may see.
         case everything
-        /// So many of the newest records of each collection of each scope; older ones on demand.
+        /// This many of the newest records of each collection of each scope; older ones on demand.
         case newest(Int)
     }
 
-    /// Bytes that the file may use; above, the oldest records go first until it is a tenth below. `nil` for no limit. What goes is
-    /// told as the event `evicted` and counted by `SyncStore.statistics()`; a file that was larger becomes smaller again.
+    /// The bytes that the file may use; above, the oldest records are evicted until it is a tenth below. `nil` for no
+    /// limit. Evictions are reported by the event `evicted` and counted by `SyncStore.statistics()`; a file that was
+    /// larger shrinks again.
     public var bytesMax: Int64? = 100 * 1_000_000
-    /// How long records are kept after their creation; `nil` for ever.
+    /// The time that records are kept after their creation; `nil` for no limit.
     public var age: Duration?
-    /// Records that are kept of each collection of a scope; `nil` for all.
+    /// The number of records that are kept of each collection of a scope; `nil` for all.
     public var rowsMax: Int?
-    /// Of each collection of a scope, the size of the file never costs so many of the newest.
+    /// The number of newest records of each collection of a scope that are kept whatever the size of the file.
     public var newestKept = 50
-    /// How far back scopes are filled by themselves.
+    /// The part of each scope that is filled without being asked for.
     public var filling = Filling.everything
     /// The same for single collections, by name.
     public var fillings: [String: Filling] = [:]
-    /// What is kept of the bytes that records name; they do not count towards `bytesMax`.
+    /// The policy for the bytes that records name; they are not part of `bytesMax`.
     public var blobs = BlobPolicy()
-    /// Between two looks at the size while connected; at least a second.
+    /// The time between two looks at the size while connected; at least a second.
     public var pause = Duration.seconds(60)
 
     public init() {}
 
-    /// Rows to be fetched without being asked for; `nil` for all.
+    /// Returns the number of rows to fetch without being asked for; `nil` for all.
     func rowsWanted(of collection: CollectionSchema) -> Int64? {
         guard collection.isEvictable else { return nil }
         return switch fillings[collection.name] ?? filling {
@@ -54,6 +56,6 @@ public struct CachePolicy: Hashable, Sendable {
 }
 
 extension CollectionSchema {
-    /// Records belong to a scope that another record opens.
+    /// True when the records belong to a scope that another record opens.
     var isEvictable: Bool { if case .field = scope { true } else { false } }
 }

@@ -2,19 +2,19 @@ import Foundation
 import GRDB
 import TidemarkModel
 
-/// Takes the oldest records off the device, inside one SQLite transaction.
+/// Evicts the oldest records from the device, inside one SQLite transaction.
 ///
-/// What is here of a collection in a scope is everything from a birth number on, its floor. So evicting means raising the
-/// floor; below it only what is not sent, what that refers to, and what has changed since may be here.
+/// The device has all records of a collection in a scope from a creation number on, the floor. Evicting therefore
+/// raises the floor. Below it there are only unsent records, those that they refer to, and those that changed since.
 struct Eviction {
     private let records: RecordTable
     private let policy: CachePolicy
     private let collections: [CollectionSchema]
-    /// Ids of records that must stay, as a JSON array.
+    /// The ids of records that must stay, as a JSON array.
     private let kept: String
     private var scopes: Set<ScopeID> = []
 
-    /// The end of the records that go: by time, and by number among records of one moment, as a batch of many has them.
+    /// The end of the evicted records: by time, and by number among records of one moment, as a large batch has them.
     private struct Cutoff {
         var time: Milliseconds
         var number: SequenceNumber = 0
@@ -29,7 +29,7 @@ struct Eviction {
         kept = try KeptRecords(db: db, database: database).json()
     }
 
-    /// - Returns: how many records went.
+    /// - Returns: the number of records evicted.
     mutating func run(now: Milliseconds) throws -> Int {
         var count = 0
         if let age = policy.age {
@@ -44,7 +44,7 @@ struct Eviction {
         return try finish(count)
     }
 
-    /// The same for one scope alone, whatever the policy says.
+    /// Evicts records of one scope only, whatever the policy is.
     mutating func run(_ scope: ScopeID, keepingLast rows: Int) throws -> Int {
         guard try KeepingTable(db: db).keeping(of: scope) != .pinned else { return 0 }
         return try finish(evict(scope, keepingLast: rows))
@@ -59,7 +59,7 @@ struct Eviction {
         return count
     }
 
-    // MARK: What goes
+    // MARK: What is evicted
 
     private mutating func evict(_ scope: ScopeID, keepingLast rows: Int) throws -> Int {
         var count = 0
@@ -73,7 +73,7 @@ struct Eviction {
 
     private mutating func evict(_ collection: CollectionSchema, beyond rows: Int) throws -> Int {
         let table = CollectionTable.quoted(collection.name)
-        // Those with a number of their own come by themselves.
+        // Scopes with a number of their own are handled separately.
         let crowded = """
             SELECT scope FROM \(table) WHERE scope NOT IN (SELECT scope FROM tidemark_keeping)
             GROUP BY scope HAVING count(server_id) > ?
@@ -117,7 +117,7 @@ struct Eviction {
         return count
     }
 
-    /// The oldest of all collections go first; how many fit is found by trying.
+    /// Evicts the oldest records of all collections; the right number is found by trying.
     private mutating func evict(above bytesMax: Int64) throws -> Int {
         guard !collections.isEmpty, try usedBytes() > bytesMax else { return 0 }
         let goal = bytesMax / 10 * 9
@@ -128,10 +128,10 @@ struct Eviction {
         let rows = try db.first("SELECT count(*) FROM (\(all))")?.integer(0) ?? 0
         var (count, share) = (0, 1 - Double(goal) / Double(try usedBytes()))
         while try usedBytes() > goal {
-            let place = min(rows, Int64(Double(rows) * share) + 1)
+            let index = min(rows, Int64(Double(rows) * share) + 1)
             let sql = "SELECT created_time, server_id FROM (\(all)) ORDER BY created_time, server_id LIMIT 1 OFFSET ?"
-            // What went is not counted again: the next of what is left.
-            let row = try db.first(sql, [max(0, place - Int64(count))])
+            // Evicted records are not counted again: this is the next of the rest.
+            let row = try db.first(sql, [max(0, index - Int64(count))])
             let cutoff = try row.map { Cutoff(time: try $0.integer(0), number: try $0.optionalInteger(1) ?? 0) }
             for collection in collections {
                 count += try evict(
@@ -143,7 +143,7 @@ struct Eviction {
         return count
     }
 
-    /// The birth number from which on there are so many rows; `nil` when there are fewer.
+    /// Returns the creation number from which on there are this many rows; `nil` when there are fewer.
     private func newest(_ rows: Int, of scope: ScopeID, _ table: String) throws -> SequenceNumber? {
         let sql = """
             SELECT server_id FROM \(table)
@@ -154,7 +154,7 @@ struct Eviction {
         return try db.first(sql, [scope.text, max(0, rows - 1)])?.integer(0)
     }
 
-    /// The birth number after all that are here; `nil` when there are none.
+    /// Returns the creation number after all present ones; `nil` when there are none.
     private func next(of scope: ScopeID, _ table: String) throws -> SequenceNumber? {
         try db.first("SELECT max(server_id) + 1 FROM \(table) WHERE scope = ?", [scope.text])?.optionalInteger(0)
     }
@@ -163,7 +163,7 @@ struct Eviction {
         _ collection: CollectionSchema, _ scope: ScopeID, to floor: SequenceNumber
     ) throws -> Int {
         let table = CollectionTable.quoted(collection.name)
-        // A row with the number 0 waits for the server's word, which is being fetched: it would come back at once.
+        // A row with the number 0 waits for the server's state, which is being fetched: it would come back at once.
         try db.run(
             """
             DELETE FROM \(table)
@@ -176,7 +176,7 @@ struct Eviction {
             """, [scope.text, floor, kept, collection.name])
         let count = db.changesCount
         guard count > 0 else { return 0 }
-        // Where filling has not begun, nothing is claimed to be here.
+        // If filling has not begun, the copy has no floor to raise.
         try db.run(
             """
             UPDATE tidemark_scope_page
@@ -188,23 +188,23 @@ struct Eviction {
         return count
     }
 
-    /// Bytes of the file that hold something.
+    /// Returns the bytes of the file that are in use.
     private func usedBytes() throws -> Int64 { try FileSize(db: db).used() }
 }
 
-/// How large a database is.
+/// The size of a database.
 struct FileSize {
     let db: Database
 
     func total() throws -> Int64 { try pragma("page_count") * pragma("page_size") }
 
-    /// Without what is free for the next rows, and without blobs, which have limits of their own.
+    /// Returns the size without the space free for the next rows, and without blobs, which have limits of their own.
     func used() throws -> Int64 {
         let blobs = try db.first("SELECT coalesce(sum(length(bytes)), 0) FROM tidemark_blob_bytes")?.integer(0) ?? 0
         return try max(0, total() - free() - blobs)
     }
 
-    /// The bytes that are free for the next rows.
+    /// Returns the bytes that are free for the next rows.
     func free() throws -> Int64 { try pragma("freelist_count") * pragma("page_size") }
 
     private func pragma(_ name: String) throws -> Int64 { try db.first("PRAGMA \(name)")?.integer(0) ?? 0 }

@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 public import TidemarkModel
 
-/// How far back the records of a collection are here, in one scope.
+/// The part of a collection's records in one scope that is on the device.
 public struct History: Hashable, Sendable {
-    /// The server may have records that are older than those here.
+    /// True when the server may have older records than those on the device.
     public var hasOlder: Bool
-    /// Older ones are asked for and on their way, as soon as there is a connection.
+    /// True when older records are requested and will arrive as soon as there is a connection.
     public var isLoading: Bool
 
     public init(hasOlder: Bool, isLoading: Bool = false) {
@@ -28,22 +28,22 @@ public struct History: Hashable, Sendable {
 }
 
 extension Repository {
-    /// How far back the scope's records are here, now and after each change. Show "more" while `hasOlder`.
+    /// The part of the scope's records on the device, now and after each change. Show "more" while `hasOlder`.
     public func history(of scope: ScopeID) -> LiveValues<History> {
         LiveValues(
             store.database, of: ObservationOrigin("older \(Model.collection)"),
             fetch: { try History.fetch($0, Model.collection, scope) }, map: { $0 })
     }
 
-    /// Asks for older records of a scope: those that the cache's filling left at the server, and those that were evicted.
-    /// Returns at once; they arrive like everything else, and the asking survives a restart.
+    /// Asks for older records of a scope: those that the cache's filling left at the server, and those that were
+    /// evicted. Returns at once; they arrive like all others, and the request survives a restart.
     ///
     ///     if try await !messages.loadOlder(in: scope) { list.showsBeginning = true }
     ///
     /// - Parameters:
-    ///   - scope: whose older records.
-    ///   - count: how many, in whole pages from the point where those here end.
-    /// - Returns: false when all there are is here or on its way.
+    ///   - scope: the scope of the records.
+    ///   - count: the number of records, in whole pages from the end of the present ones.
+    /// - Returns: false when all records are on the device or requested.
     @discardableResult
     public func loadOlder(in scope: ScopeID, count: Int = 50) async throws -> Bool {
         let isAsked = try store.database.wantOlder(Model.collection, in: scope, count: count)

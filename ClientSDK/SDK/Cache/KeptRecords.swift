@@ -1,12 +1,12 @@
 import GRDB
 import TidemarkModel
 
-/// The records that writes refer to which are not settled, or were refused and wait for the user: they must stay to be seen.
+/// The records to which unsettled or parked writes refer: they must stay visible.
 struct KeptRecords {
     let db: Database
     let database: LocalDatabase
 
-    /// Their ids as a JSON array.
+    /// Returns their ids as a JSON array.
     func json() throws -> String {
         let records = RecordTable(db, database)
         var ids: Set<String> = []

@@ -3,16 +3,16 @@ package import TidemarkModel
 import TidemarkWire
 
 extension LocalDatabase {
-    /// Evicts what the policy does not keep.
+    /// Evicts the records that the policy does not keep.
     ///
-    /// - Parameter policy: the database's own when there is none.
-    /// - Returns: how many records went.
+    /// - Parameter policy: `nil` for the database's own.
+    /// - Returns: the number of records evicted.
     @discardableResult
     package func evict(_ policy: CachePolicy? = nil, now: Milliseconds) throws -> Int {
         try evict(policy) { eviction in try eviction.run(now: now) }
     }
 
-    /// The same for one scope alone.
+    /// Evicts records of one scope only.
     func evict(_ scope: ScopeID, keepingLast rows: Int) throws -> Int {
         try evict(nil) { eviction in try eviction.run(scope, keepingLast: rows) }
     }
@@ -21,7 +21,7 @@ extension LocalDatabase {
         try change { db in
             var eviction = try Eviction(self, db, policy: policy ?? limits.cache)
             let count = try run(&eviction)
-            // What stays below a floor is not compared any more.
+            // Records below a floor are not compared any more.
             if try count > 0 && ComparisonTable(db: db).isFilling { try CopyFilling(self, db).fetchUncompared() }
             return count
         }
@@ -29,8 +29,8 @@ extension LocalDatabase {
 
     /// Asks for more of a collection's older records in a scope.
     ///
-    /// - Parameter count: rows, counted from where the copy ends; `nil` for all there are.
-    /// - Returns: false when everything is here, or on its way.
+    /// - Parameter count: the number of rows, counted from the end of the copy; `nil` for all.
+    /// - Returns: false when all records are on the device or requested.
     @discardableResult
     package func wantOlder(_ collection: String, in scope: ScopeID, count: Int?) throws -> Bool {
         try change { db in
@@ -45,8 +45,8 @@ extension LocalDatabase {
         }
     }
 
-    /// Forgets the server's records, all that can be fetched again, and gives the room back to the disk. What is not sent
-    /// yet stays, and what was refused.
+    /// Forgets the server's records, all of which can be fetched again, and returns the space to the disk. Unsent and
+    /// refused writes stay.
     func clearCache() throws {
         try change { db in
             let records = RecordTable(db, self)
@@ -64,11 +64,11 @@ extension LocalDatabase {
         try vacuum()
     }
 
-    /// Writes the file anew: where a third of it is free and it is larger than the cache's policy allows, so that the room goes
-    /// back to the disk; and after a scope was withdrawn, since SQLite overwrites what is deleted and leaves copies of what it
-    /// had moved from one page to another. Takes as long as writing what is used; no reader waits.
+    /// Rewrites the file in two cases. First, if it is larger than the policy allows and a third of it is free: the space
+    /// returns to the disk. Second, after a scope was withdrawn: SQLite overwrites deleted rows, but leaves copies of rows
+    /// that it had moved between pages. Takes as long as writing the used part; readers do not wait.
     ///
-    /// - Returns: false where neither is so, or only the second in a file above `wipedBytesMax` and the policy's bound.
+    /// - Returns: false in neither case, or in the second alone for a file above `wipedBytesMax` and the policy's bound.
     @discardableResult
     package func giveBack() throws -> Bool {
         guard path != nil else { return false }
@@ -87,10 +87,10 @@ extension LocalDatabase {
 
     private func vacuum() throws {
         let first = path.map { FirstPage(beside: $0) }
-        // Vacuuming moves tables: what says where they are must not be there when it is wrong.
+        // Vacuuming moves tables: the kept first page must not exist while it is wrong.
         try first?.forget()
         try writer.writeWithoutTransaction { db in
-            // Vacuuming may give rows other places. Nothing is indexed meanwhile, and what was is again when it is needed.
+            // Vacuuming may renumber rows. Nothing is indexed meanwhile; the indexes are rebuilt when they are needed.
             try db.inTransaction {
                 try searchUpkeep.forget(db)
                 return .commit
@@ -98,9 +98,9 @@ extension LocalDatabase {
             try db.execute(sql: "VACUUM")
             try Meta.unwiped.set(0, db)
         }
-        // The log has the pages of before.
+        // The log still holds the former pages.
         cutLog(isNeeded: true)
-        // Without room for it there is none until the next opening.
+        // If the disk is full, none is written until the next opening.
         try? writer.read { db in try first?.note(db) }
     }
 }

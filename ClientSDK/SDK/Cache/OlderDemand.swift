@@ -2,8 +2,8 @@ import GRDB
 import TidemarkLock
 import TidemarkModel
 
-/// Asks for older records of a scope, once, when a list has room for more than is here: what was evicted comes back when it is
-/// scrolled to.
+/// Asks once for older records of a scope when a list has room for more records than there are: evicted records come
+/// back when the user scrolls to them.
 final class OlderDemand: Sendable {
     private enum Phase { case looking, due, asked }
 
@@ -13,20 +13,21 @@ final class OlderDemand: Sendable {
     private let limit: Int
     private let phase = Lock(Phase.looking)
 
-    /// `nil` for a list that says nothing of how far back it goes: one with a filter, of all scopes, or without a limit.
+    /// Creates the demand; `nil` for a list that does not show how far back it goes: one with a filter, of all scopes,
+    /// or without a limit.
     init?(_ store: SyncStore, _ collection: String, where filter: Filter?, limit: Int?, in scope: ScopeID?) {
         guard let scope, let limit, limit > 0, filter == nil else { return nil }
         (self.store, self.collection, self.scope, self.limit) = (store, collection, scope, limit)
     }
 
-    /// Looks at what a list has, where it is read.
+    /// Checks the number of records in a list, while it is read.
     func look(at count: Int, _ db: Database) throws {
         guard count < limit, phase.withLock({ $0 == .looking }) else { return }
         let history = try History.fetch(db, collection, scope)
         if history.hasOlder, !history.isLoading { phase.withLock { $0 = .due } }
     }
 
-    /// Asks for as many as the list has room for, after it was read.
+    /// Asks for as many records as the list has room for, after it was read.
     func ask() throws {
         let isDue = phase.withLock { phase in
             guard phase == .due else { return false }

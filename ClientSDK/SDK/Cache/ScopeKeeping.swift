@@ -1,21 +1,21 @@
 import GRDB
 public import TidemarkModel
 
-/// How much of one scope's records is kept on this device, whatever the cache's policy says of the others.
+/// The part of one scope's records that is kept on this device, whatever the cache's policy is for the others.
 public enum ScopeKeeping: Hashable, Sendable {
-    /// As `CachePolicy` says.
+    /// The policy of the store.
     case policy
-    /// All that is here: nothing of it is evicted, by no age, count or size.
+    /// All records on the device: none of them is evicted, by age, count or size.
     case pinned
-    /// So many of the newest of each collection, at least 1; age and size of the file may cost more of them.
+    /// This many of the newest of each collection, at least 1; age and size of the file may evict more of them.
     case newest(Int)
 }
 
-/// What was said of single scopes, inside one SQLite transaction.
+/// The settings of single scopes, inside one SQLite transaction.
 struct KeepingTable {
     let db: Database
 
-    /// Scopes of which nothing is evicted, for SQL.
+    /// The scopes of which nothing is evicted, for SQL.
     static let pinned = "SELECT scope FROM tidemark_keeping WHERE rows IS NULL"
 
     func set(_ keeping: ScopeKeeping, of scope: ScopeID) throws {
@@ -35,7 +35,7 @@ struct KeepingTable {
         return try row.optionalInteger(0).map { .newest(Int($0)) } ?? .pinned
     }
 
-    /// Scopes with a number of their own.
+    /// Returns the scopes with a number of their own.
     func bounded() throws -> [(scope: ScopeID, rows: Int)] {
         try db.all("SELECT scope, rows FROM tidemark_keeping WHERE rows IS NOT NULL").map {
             (ScopeID(try $0.text(0)), Int(try $0.integer(1)))
@@ -44,31 +44,31 @@ struct KeepingTable {
 }
 
 extension SyncStore {
-    /// Says how much of a scope is kept on this device, until it is said otherwise; a restart does not forget it.
+    /// Sets the part of a scope that is kept on this device, until it is set again; it survives a restart.
     ///
     ///     try await store.keep(.pinned, of: ScopeID(record: conversation.id))      // for the flight
     ///     try await store.keep(.newest(200), of: ScopeID(record: channel.id))      // its budget
     ///
-    /// Nothing is evicted or fetched by this call: a budget takes effect with the next eviction, which happens by itself
-    /// while connected. `clearCache()` and the loss of the scope take pinned records too.
+    /// Nothing is evicted or fetched by this call: a budget takes effect with the next eviction, which happens
+    /// automatically while connected. `clearCache()` and the loss of the scope remove pinned records too.
     public func keep(_ keeping: ScopeKeeping, of scope: ScopeID) async throws {
         try await database.change { db in try KeepingTable(db: db).set(keeping, of: scope) }
     }
 
-    /// What was said of a scope.
+    /// Returns the setting of a scope.
     public func keeping(of scope: ScopeID) async throws -> ScopeKeeping {
         try await database.read { db in try KeepingTable(db: db).keeping(of: scope) }
     }
 
-    /// Evicts the older records of a scope now, and of no other. What is not sent, was refused or is referred to by such
-    /// stays, and so does all of a pinned scope. Nothing is fetched again before `Repository.loadOlder` asks for it.
+    /// Evicts the older records of this scope only, now. Unsent and refused records and those that they refer to stay,
+    /// and so does a pinned scope. Nothing is fetched again before `Repository.loadOlder` asks for it.
     ///
     ///     try await store.evict(scope: ScopeID(record: conversation.id), keepingLast: 50)
     ///
     /// - Parameters:
-    ///   - scope: whose records.
-    ///   - count: of each collection of the scope, by creation; none when it is 0.
-    /// - Returns: how many records went.
+    ///   - scope: the scope of the records.
+    ///   - count: the number of records of each collection that stay, by creation; 0 keeps none.
+    /// - Returns: the number of records evicted.
     @discardableResult
     @concurrent public func evict(scope: ScopeID, keepingLast count: Int) async throws -> Int {
         let evicted = try database.evict(scope, keepingLast: count)

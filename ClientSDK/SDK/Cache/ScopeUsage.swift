@@ -1,15 +1,15 @@
 import GRDB
 public import TidemarkModel
 
-/// How much room one scope's records take on this device.
+/// The space that one scope's records take on this device.
 public struct ScopeUsage: Hashable, Sendable, Identifiable {
     /// The scope; shared ones have their names.
     public var scope: ScopeID
-    /// Records that the app can see, by the collection's name.
+    /// The records that the app can see, by the collection's name.
     public var records: [String: Int]
-    /// Bytes of their values, without indexes and what SQLite adds.
+    /// The bytes of their values, without indexes and SQLite's overhead.
     public var bytes: Int64
-    /// What was said of it with `SyncStore.keep(_:of:)`.
+    /// The setting made with `SyncStore.keep(_:of:)`.
     public var keeping: ScopeKeeping
 
     public var id: ScopeID { scope }
@@ -43,7 +43,7 @@ public struct ScopeUsage: Hashable, Sendable, Identifiable {
 }
 
 extension SyncStore {
-    /// The scopes that have records here, the largest first. Reads all records: for a screen that is looked at.
+    /// The scopes that have records here, the largest first. Reads all records: for a screen that is shown on demand.
     ///
     ///     for usage in try await store.usage().prefix(10) { list.append("\(usage.scope): \(usage.bytes) bytes") }
     public func usage() async throws -> [ScopeUsage] {

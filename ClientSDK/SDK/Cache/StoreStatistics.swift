@@ -1,14 +1,14 @@
 import GRDB
 
-/// What the database of a store holds.
+/// The contents of a store's database, in numbers.
 public struct StoreStatistics: Codable, Hashable, Sendable {
-    /// Rows of one collection.
+    /// The rows of one collection.
     public struct Rows: Codable, Hashable, Sendable {
-        /// All that the app can see.
+        /// All rows that the app can see.
         public var all: Int
-        /// Of these, what is not settled yet.
+        /// The number of these that are not settled yet.
         public var pending: Int
-        /// Of these, what was refused or got no answer.
+        /// The number of these that were refused or got no answer.
         public var failed: Int
 
         public init(all: Int, pending: Int = 0, failed: Int = 0) {
@@ -18,19 +18,19 @@ public struct StoreStatistics: Codable, Hashable, Sendable {
         }
     }
 
-    /// By the collection's name.
+    /// The rows by the collection's name.
     public var collections: [String: Rows]
-    /// Size of the file.
+    /// The size of the file.
     public var fileBytes: Int64
-    /// The same without what is free for the next rows; what `CachePolicy.bytesMax` limits.
+    /// The size without the space free for the next rows; `CachePolicy.bytesMax` limits it.
     public var usedBytes: Int64
-    /// Transactions that are written and not settled.
+    /// The transactions that are written and not settled.
     public var pending: Int
-    /// Transactions that got no answer too often.
+    /// The transactions that got no answer too often.
     public var failed: Int
-    /// Transactions that were refused.
+    /// The transactions that were refused.
     public var parked: Int
-    /// Records that were evicted since the file was made.
+    /// The records that were evicted since the file was made.
     public var evicted: Int
 
     public init(
@@ -46,7 +46,7 @@ public struct StoreStatistics: Codable, Hashable, Sendable {
         self.evicted = evicted
     }
 
-    /// Rows of all collections.
+    /// The rows of all collections.
     public var rows: Int { collections.values.reduce(0) { $0 + $1.all } }
 
     static func fetch(_ db: Database, _ database: LocalDatabase) throws -> StoreStatistics {

@@ -3,57 +3,58 @@ import GRDB
 import TidemarkModel
 
 extension SyncStore {
-    /// What is in the database, and how much room it takes. Counts rows: for a screen that is looked at, not for each frame.
+    /// Returns the contents of the database and the space that it takes. Counts rows: for a screen shown on demand, not
+    /// for each frame.
     public func statistics() async throws -> StoreStatistics {
         try await database.read { [database] db in try StoreStatistics.fetch(db, database) }
     }
 
-    /// True while records of a scope are still to come, now and after each change: what is here of it may refer to what is
-    /// not. False for a scope that is not held, such as one that was opened here and is not at the server yet.
+    /// True while records of a scope are still to come, now and after each change: present records may refer to missing
+    /// ones. False for a scope that is not held, such as one that was opened here and is not at the server yet.
     public func isFilling(_ scope: ScopeID) -> LiveValues<Bool> {
         LiveValues(
             database, of: ObservationOrigin("filling"), fetch: { try ScopeTable(db: $0).isFilling(scope) }, map: { $0 })
     }
 
-    /// Evicts what the cache's policy does not keep. Happens by itself while connected.
+    /// Evicts the records that the cache's policy does not keep. Happens automatically while connected.
     ///
-    /// - Parameter policy: another one than the store's, for this once.
-    /// - Returns: how many records went.
+    /// - Parameter policy: a policy for this call only; `nil` for the store's.
+    /// - Returns: the number of records evicted.
     @discardableResult
     @concurrent public func evict(_ policy: CachePolicy? = nil) async throws -> Int {
         try database.evict(policy, now: environment.now())
     }
 
-    /// Forgets all that the server has, and gives the room back to the disk; what is not sent yet stays, and what was
-    /// refused. While connected it is filled again at once, as far as the policy says.
+    /// Forgets all records that the server has, and returns the space to the disk; unsent and refused writes stay.
+    /// While connected it is filled again at once, as far as the policy says.
     @concurrent public func clearCache() async throws {
         try database.clearCache()
         syncing.wantPages()
     }
 
-    /// What of an account stays on the device after its user signed out.
+    /// The part of an account that stays on the device after its user signed out.
     public enum Kept: Hashable, Sendable {
-        /// Nothing: the files are deleted, damaged ones that were set aside too, and what was not sent is lost.
+        /// Nothing: the files are deleted, including damaged ones that were set aside, and unsent writes are lost.
         case nothing
-        /// What is not sent yet, and what was refused: it goes on when the same account signs in again.
+        /// Unsent and refused writes: they continue when the same account signs in again.
         case pending
         /// Everything, for a user who comes back soon.
         case everything
     }
 
-    /// Ends the connection and closes the database; the store is of no use afterwards. Ask `statistics().pending` first.
-    /// Extensions can write for the user no more; what they wrote and is not adopted stays until the same account signs in
-    /// again, except with `nothing`.
+    /// Ends the connection and closes the database; the store cannot be used afterwards. Check `statistics().pending`
+    /// first. Extensions can no longer write for the user. Their writes that are not adopted stay until the same
+    /// account signs in again, except with `nothing`.
     @concurrent public func signOut(keeping kept: Kept) async throws {
         await disconnect()
-        // First: whose what extensions write from now on would be is not known.
+        // First: from now on extensions could not know for whom they write.
         try sharing?.end(keepsWrites: kept != .nothing)
         if kept == .pending { try database.clearCache() }
         if kept == .nothing { try database.delete() } else { try database.close() }
     }
 
-    /// Ends the connection and closes the database, so that another process may open it; the store is of no use afterwards.
-    /// The user stays signed in for the app's extensions.
+    /// Ends the connection and closes the database, so that another process may open it; the store cannot be used
+    /// afterwards. The user stays signed in for the app's extensions.
     @concurrent public func close() async throws {
         await disconnect()
         try database.close()
@@ -81,7 +82,7 @@ extension SyncStore {
         }
     }
 
-    /// A store in memory that holds these records as if the server had sent them: for previews and tests of views.
+    /// Makes a store in memory with these records, as if the server had sent them: for previews and tests of views.
     ///
     ///     let store = try SyncStore.preview(schema: schema, records: [Message(text: "hi")])
     ///

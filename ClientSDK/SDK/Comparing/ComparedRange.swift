@@ -17,14 +17,14 @@ struct ComparedRange {
 
     private var db: Database { records.db }
 
-    /// The digest of what was created in the range and last changed up to a number.
+    /// Returns the digest of the records that were created in the range and last changed up to a number.
     func digest(of range: Range<SequenceNumber>, at seq: SequenceNumber) throws -> RecordDigest {
         var digest = RecordDigest()
         try each(in: range, at: seq) { digest.insert(term($0)) }
         return digest
     }
 
-    /// The same one by one.
+    /// Returns the same records one by one.
     func known(in range: Range<SequenceNumber>, at seq: SequenceNumber) throws -> [LocalID: Known] {
         var known: [LocalID: Known] = [:]
         try each(in: range, at: seq) { known[$0.key.id] = Known(born: $0.born ?? 0, seq: $0.seq, term: term($0)) }
@@ -37,7 +37,7 @@ struct ComparedRange {
         return RecordDigest.term(of: key, at: record.seq, body: Array(body.utf8))
     }
 
-    /// By the names that the server has.
+    /// Returns the fields with the server's names.
     private func stored(_ fields: Fields) -> Fields {
         var stored = fields
         for (_, name) in table.renames {

@@ -2,15 +2,15 @@ import GRDB
 import TidemarkModel
 import TidemarkWire
 
-/// What is still to be compared with the server: ranges of creation numbers of a collection in a scope (R-70).
+/// The ranges that are still to be compared with the server: creation numbers of a collection in a scope (R-70).
 struct ComparisonTable {
     struct Range {
         var scope: ScopeID
         var collection: String
         var low: SequenceNumber
-        /// The first number that is not in it any more; `Int64.max` for the newest records as well.
+        /// The first number after the range; `Int64.max` to include the newest records.
         var high: SequenceNumber
-        /// The records are to be told one by one, since their digests differ.
+        /// True when the records have to be listed one by one, since their digests differ.
         var isListed: Bool
     }
 
@@ -18,14 +18,15 @@ struct ComparisonTable {
 
     var isEmpty: Bool { get throws { try !db.exists("SELECT 1 FROM tidemark_compare LIMIT 1") } }
 
-    /// The comparison stands in for filling (``CopyFilling``): until it is over, what is here may be as it was long ago.
+    /// True while the comparison replaces filling (``CopyFilling``): until it ends, records here may be long out of
+    /// date.
     var isFilling: Bool { get throws { try Meta.behind.integer(db) == 1 && !isEmpty } }
 
     func endFilling() throws { try Meta.behind.set(0, db) }
 
-    /// All that is held is to be compared from now on.
+    /// Begins a comparison of everything that is held.
     ///
-    /// - Parameter isFilling: it stands in for filling, or goes on doing so.
+    /// - Parameter isFilling: true when it replaces filling, or continues to.
     func begin(now: Milliseconds, isFilling: Bool) throws {
         try Meta.behind.set(isFilling ? 1 : 0, db)
         try db.run("DELETE FROM tidemark_compare")
@@ -38,7 +39,7 @@ struct ComparisonTable {
         try Meta.comparedRecords.set(0, db)
     }
 
-    /// What to ask for next, in no scope that is being filled: what differs before all others.
+    /// Returns the next range to ask for, in a scope that is not being filled: ranges that differ come first.
     func next() throws -> (range: Range, since: SequenceNumber)? {
         let sql = """
             SELECT c.scope, c.collection, c.low, c.high, c.is_listed, s.since
@@ -68,18 +69,18 @@ struct ComparisonTable {
             """, [range.scope.text, range.collection, range.high, range.low, range.isListed ? 1 : 0])
     }
 
-    /// - Returns: the range that ended so; `nil` when it is not to be compared any more.
+    /// - Returns: the range that ended so; `nil` when it need not be compared any more.
     func take(_ scope: ScopeID, _ collection: String, high: SequenceNumber) throws -> Range? {
-        let place: StatementArguments = [scope.text, collection, high]
+        let key: StatementArguments = [scope.text, collection, high]
         let found = "SELECT low, is_listed FROM tidemark_compare WHERE scope = ? AND collection = ? AND high = ?"
-        guard let row = try db.first(found, place) else { return nil }
-        try db.run("DELETE FROM tidemark_compare WHERE scope = ? AND collection = ? AND high = ?", place)
+        guard let row = try db.first(found, key) else { return nil }
+        try db.run("DELETE FROM tidemark_compare WHERE scope = ? AND collection = ? AND high = ?", key)
         return Range(
             scope: scope, collection: collection, low: try row.integer(0), high: high,
             isListed: try row.integer(1) != 0)
     }
 
-    /// The creation number from which on all records are here; `nil` where nothing is claimed to be.
+    /// Returns the creation number from which on all records are here; `nil` if the copy claims none.
     func floor(of collection: String, in scope: ScopeID) throws -> SequenceNumber? {
         let sql = "SELECT is_complete, floor FROM tidemark_scope_page WHERE scope = ? AND collection = ?"
         guard let row = try db.first(sql, [scope.text, collection]) else { return nil }

@@ -1,20 +1,20 @@
-/// Records of one collection in a scope that a device had otherwise than the server, although it had heard everything. They
-/// are fetched anew; no pending write is lost by that. A device should never have any: report them, with
-/// `SyncStore.exportReport()`.
+/// The records of one collection in a scope that differed from the server's, although the device had received
+/// everything. They are fetched again; no pending write is lost by that. A device should never have any: report them,
+/// with `SyncStore.exportReport()`.
 public struct CopyDifference: Hashable, Sendable {
-    /// The scope that they are in.
+    /// The scope of the records.
     public var scope: String
     /// Their collection.
     public var collection: String
-    /// The server has them, the device had not.
+    /// The records that the server has and the device did not.
     public var missing = 0
-    /// The device had them, the server has not.
+    /// The records that the device had and the server does not.
     public var extra = 0
-    /// The device had an older state.
+    /// The records of which the device had an older state.
     public var outdated = 0
-    /// The device had other contents, or a state that the server does not know.
+    /// The records with other contents, or with a state that the server does not know.
     public var changed = 0
 
-    /// All together.
+    /// The number of all of them.
     public var records: Int { missing + extra + outdated + changed }
 }

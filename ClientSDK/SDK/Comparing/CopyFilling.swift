@@ -2,11 +2,11 @@ import GRDB
 import TidemarkModel
 import TidemarkWire
 
-/// Brings a copy up to date that is older than what deletions the server remembers, inside the transaction of the welcome that
-/// says so: all that is here is compared instead of being fetched again.
+/// Brings a copy up to date that is older than the deletions that the server remembers, inside the transaction of the
+/// `behind` welcome: all records here are compared instead of being fetched again.
 ///
-/// Until that is over the scopes count as being filled, and what is here stays to be seen. What differs is no mistake of the copy,
-/// and is not told as one.
+/// Until that ends the scopes are treated as being filled, and present records stay visible. Differences are no error
+/// of the copy, and are not reported as one.
 struct CopyFilling {
     private let database: LocalDatabase
     private let records: RecordTable
@@ -19,7 +19,7 @@ struct CopyFilling {
     }
 
     func begin(now: Milliseconds) throws {
-        // From here on deletions come with the stream. Those before it are told by silence.
+        // From here on deletions arrive with the stream. Earlier ones are known only by a record's absence.
         let past = PastCursors(db: db)
         try past.forget()
         try DeletionLog(db: db, keptMax: 0).clear()
@@ -35,13 +35,14 @@ struct CopyFilling {
         try ScopeTable(db: db).noteChange()
     }
 
-    /// What is here below the floors of collections is not compared: it is asked for by its ids.
+    /// Requests the records below the floors of collections by their ids, since they are not compared.
     func fetchUncompared() throws {
         for name in database.tables.keys.sorted() { try fetchUncompared(name) }
     }
 
-    /// What stands under pending writes is asked for by its ids as well. The row of one that is settled meanwhile does not come
-    /// with the stream, which goes on from the head: until it is here the write itself must stand in for it.
+    /// Requests the records under pending writes by their ids as well. The row of a write that is settled meanwhile
+    /// does not arrive with the stream, which continues from the head. Until it arrives the write itself must replace
+    /// it.
     private func fetchUnderPending() throws {
         for row in try db.all("SELECT collection, local_id, scope FROM tidemark_base WHERE seq > 0") {
             let key = try row.key(0)

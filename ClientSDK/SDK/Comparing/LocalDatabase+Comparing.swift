@@ -3,11 +3,11 @@ package import TidemarkModel
 package import TidemarkWire
 
 extension LocalDatabase {
-    /// What to ask for next to compare this copy with the server, whose answer is for ``apply(_:to:noting:)``; `nil` when
-    /// there is nothing to compare now. The sender numbers it.
+    /// Returns the next request to compare this copy with the server; pass its answer to ``apply(_:to:noting:)``.
+    /// Returns `nil` when there is nothing to compare now. The sender numbers the request.
     ///
-    /// - Parameter isAsked: a comparison begins now, whatever was compared before; otherwise a day after the last one. A new
-    ///   copy has just been filled, and is compared a day later.
+    /// - Parameter isAsked: true to begin a comparison now, whatever was compared before; otherwise it begins a day
+    ///   after the last one. A new copy has just been filled, and is compared a day later.
     package func nextComparison(isAsked: Bool, now: Milliseconds) throws -> CompareRequest? {
         let isDue = try writer.read { db in
             let isUnderWay = try !ComparisonTable(db: db).isEmpty
@@ -27,7 +27,8 @@ extension LocalDatabase {
             while let (range, since) = try table.next() {
                 let floor = try table.floor(of: range.collection, in: range.scope)
                 guard let floor, max(range.low, floor) < range.high else {
-                    // It was evicted meanwhile. Who waits for the end of a comparison hears of the next one.
+                    // The range was evicted meanwhile. A caller that waits for the end of a comparison gets that of the
+                    // next one.
                     let isFilling = try table.isFilling
                     _ = try table.take(range.scope, range.collection, high: range.high)
                     _ = try end(in: range.scope, table, isFilling: isFilling)
@@ -42,7 +43,7 @@ extension LocalDatabase {
         }
     }
 
-    /// The comparison stands in for filling, and is not over.
+    /// True while the comparison replaces filling.
     package var isBehind: Bool { get throws { try writer.read { try ComparisonTable(db: $0).isFilling } } }
 
     private static func isDue(_ db: Database, _ limits: LocalLimits, _ now: Milliseconds) throws -> Bool {
@@ -51,10 +52,10 @@ extension LocalDatabase {
         return now < last || now - last >= limits.comparedEvery
     }
 
-    /// Compares what the server told with what is here, and has fetched anew what differs. The answer to a question of
-    /// another grant, or in a scope that is being filled again, is dropped, and asked for again.
+    /// Compares the server's answer with the copy, and requests the differing records again. The answer to a
+    /// question of another grant, or in a scope that is being filled again, is dropped, and asked for again.
     ///
-    /// - Returns: how many records were found that should not have been otherwise.
+    /// - Returns: the number of records that differed by an error.
     @discardableResult
     package func apply(
         _ answer: CompareAnswer, to request: CompareRequest, noting note: (SyncLogEvent) -> Void = { _ in }
@@ -80,8 +81,8 @@ extension LocalDatabase {
         return records
     }
 
-    /// - Parameter range: what the answer is about, which is not to be compared any more.
-    /// - Returns: what differs of a list of records; `nil` where parts were told.
+    /// - Parameter range: the range of the answer, which is removed from those to compare.
+    /// - Returns: the differences in a list of records; `nil` if the answer has parts.
     private func compare(
         _ answer: CompareAnswer, to request: CompareRequest, _ range: ComparisonTable.Range, _ records: RecordTable
     ) throws -> CopyDifference? {
@@ -107,7 +108,7 @@ extension LocalDatabase {
             }
             high = part.low
         }
-        // A server may say any numbers: their sum stays within this bound.
+        // A server may send any numbers: their sum stays within this bound.
         let count = try answer.parts.reduce(Meta.comparedRecords.integer(db) ?? 0) {
             min($0 + $1.digest.count, Self.comparedRecordsMax)
         }
@@ -117,10 +118,10 @@ extension LocalDatabase {
 
     private static let comparedRecordsMax: Int64 = 1 << 53
 
-    /// Ends what is over: the comparison of a scope, or all of it.
+    /// Ends the comparison of a scope, or all of it, if nothing of it is left.
     ///
-    /// - Parameter isFilling: it stood in for filling.
-    /// - Returns: what to tell once nothing is left to be compared.
+    /// - Parameter isFilling: true when it replaced filling.
+    /// - Returns: the event to report once nothing is left to compare.
     private func end(in scope: ScopeID, _ table: ComparisonTable, isFilling: Bool) throws -> SyncLogEvent? {
         let db = table.db
         if isFilling {
@@ -133,8 +134,8 @@ extension LocalDatabase {
         return .compared(records: Int(clamping: try Meta.comparedRecords.integer(db) ?? 0))
     }
 
-    /// The server answers no such question: it is not asked again in this comparison. Where that stands in for filling, the
-    /// collection is filled by pages.
+    /// Drops a question that the server refuses: it is not asked again in this comparison. If the comparison replaces
+    /// filling, the collection is filled by pages.
     package func drop(_ request: CompareRequest) throws {
         try change { db in
             let (table, collection) = (ComparisonTable(db: db), names.local(request.collection))
@@ -146,7 +147,7 @@ extension LocalDatabase {
         }
     }
 
-    /// The records that are otherwise here than the server has them, and those that may be.
+    /// Returns the records that differ from the server's or may differ, and the count of differences.
     private func differences(
         _ marks: [CompareAnswer.Mark], at seq: SequenceNumber, from low: SequenceNumber, _ request: CompareRequest,
         _ here: ComparedRange
@@ -165,9 +166,9 @@ extension LocalDatabase {
                 let key = RecordKey(collection: name, id: mark.record)
                 let state = try here.records.base(key) ?? here.records.visible(key)
                 if let state, state.existence == .live {
-                    // Changed since.
+                    // It was changed since.
                     if state.seq > seq { continue }
-                    // Waiting for the server's word, as what was settled while this copy was away.
+                    // It waits for the server's state, such as a write that was settled while this copy was away.
                     if state.seq == 0 {
                         ids.append(mark.record)
                         continue
@@ -176,7 +177,7 @@ extension LocalDatabase {
                 switch try DeletionLog(db: db, keptMax: limits.deletionsKept).isDeleted(key, after: seq) {
                 case true?: continue
                 case false?: if state?.existence == .live { note.changed += 1 } else { note.missing += 1 }
-                // Too much was deleted since to be sure: what comes is the server's word.
+                // Too much was deleted since to be sure: the server's state decides.
                 case nil: break
                 }
             }
@@ -189,7 +190,7 @@ extension LocalDatabase {
 }
 
 extension RecordTable {
-    /// Gives the records the number 0, which any word of the server replaces, and asks for them by their ids.
+    /// Gives the records the number 0, which any state from the server replaces, and requests them by their ids.
     func fetchAnew(_ ids: [LocalID], of collection: String, in scope: ScopeID) throws {
         guard !ids.isEmpty, let table = tables[collection] else { return }
         for id in ids {

@@ -1,6 +1,7 @@
 extension SyncStore {
-    /// Has this copy compared with the server, as soon as it is live: by digests, so that little more than what differs is
-    /// sent. It happens by itself once a day, and after the server's database has gone back.
+    /// Has this copy compared with the server, as soon as it is live. Digests are compared, so that little more than
+    /// the differing records is sent. It happens automatically once a day, and after the server's database has gone
+    /// back.
     ///
     ///     store.compare()
     ///     for await event in store.events {
@@ -8,7 +9,7 @@ extension SyncStore {
     ///         if case .compared = event { break }
     ///     }
     ///
-    /// What differs is fetched anew; pending writes stay. `diagnostics().comparison` tells how far it is, and what was found.
-    /// Nothing happens while there is no connection, or where the server is older than this.
+    /// Differing records are fetched again; pending writes stay. `diagnostics().comparison` has the progress and the
+    /// findings. Nothing happens without a connection, or if the server is too old for this.
     public func compare() { syncing.compare() }
 }

@@ -1,13 +1,13 @@
 public import TidemarkModel
 
-/// A conflict that came to light: which fields, never which values.
+/// A conflict that was found: its fields, never their values.
 public struct ConflictNote: Hashable, Sendable {
-    /// What became of this device's values.
+    /// The result for this device's values.
     public enum Outcome: String, Sendable {
-        /// They took effect, and someone else wrote over them.
+        /// They took effect, and another user or device overwrote them.
         case overwritten
-        /// They took effect in the place of others' that had not been seen when they were written here. The record's
-        /// history has those.
+        /// They took effect, and replaced values of others that had not been seen when they were written here. The
+        /// record's history has those.
         case overwrote
         /// They were refused, and wait for the app's choice.
         case waiting
@@ -15,9 +15,9 @@ public struct ConflictNote: Hashable, Sendable {
 
     /// The record.
     public var key: RecordKey
-    /// Names of its fields.
+    /// The names of its fields.
     public var fields: [String]
-    /// What became of the values that were written here.
+    /// The result for the values that were written here.
     public var outcome: Outcome
 
     public init(key: RecordKey, fields: [String], outcome: Outcome) {

@@ -1,7 +1,8 @@
 import GRDB
 import TidemarkModel
 
-/// Which parked transactions hold values of `manual` fields that the app is to choose from, inside one SQLite transaction.
+/// The parked transactions with values of `manual` fields that the app has to choose from. Works inside one SQLite
+/// transaction.
 struct ConflictTable {
     let db: Database
 
@@ -17,7 +18,7 @@ struct ConflictTable {
         }
     }
 
-    /// The same for one that is parked already: its records say so from now on.
+    /// Notes the records of a transaction that is parked already, and marks their rows.
     func noteParked(_ transaction: Transaction, _ records: RecordTable) throws {
         try note(transaction, schema: records.tables)
         for key in Set(transaction.mutations.map(\.key)) where try holds(key) {
@@ -31,17 +32,17 @@ struct ConflictTable {
         try db.exists("SELECT 1 FROM tidemark_conflict WHERE collection = ? AND local_id = ? LIMIT 1", key.arguments)
     }
 
-    /// True when the transaction still has something to choose.
+    /// Returns true when the transaction still has something to choose.
     func holds(_ id: TransactionID) throws -> Bool {
         try db.exists("SELECT 1 FROM tidemark_conflict WHERE id = ? LIMIT 1", [id.description])
     }
 
-    /// Records in conflict, sorted.
+    /// Returns the records in conflict, sorted.
     func records() throws -> [RecordKey] {
         try db.all("SELECT DISTINCT collection, local_id FROM tidemark_conflict ORDER BY 1, 2").map { try $0.key(0) }
     }
 
-    /// The parked transactions with a say in the record's conflict, in the order of their writing.
+    /// Returns the parked transactions that take part in the record's conflict, in the order of their writing.
     func transactions(of key: RecordKey) throws -> [Transaction] {
         let sql = """
             SELECT p.body
@@ -53,7 +54,7 @@ struct ConflictTable {
         return try db.all(sql, key.arguments).map { try OutboxEntry.transaction(try $0.text(0)) }
     }
 
-    /// The transaction has no more say in the record, which is in conflict no more when it was the last.
+    /// Removes a transaction from the record's conflict, which ends with the last one.
     func settle(_ key: RecordKey, _ id: TransactionID) throws {
         try db.run(
             "DELETE FROM tidemark_conflict WHERE collection = ? AND local_id = ? AND id = ?",
@@ -64,7 +65,7 @@ struct ConflictTable {
             [RecordState.synced.rawValue, key.id.description, RecordState.conflict.rawValue])
     }
 
-    /// The transaction is parked no more.
+    /// Forgets a transaction that is no longer parked.
     func forget(_ id: TransactionID) throws {
         let keys = try db.all("SELECT collection, local_id FROM tidemark_conflict WHERE id = ?", [id.description])
         for key in try keys.map({ try $0.key(0) }) { try settle(key, id) }
@@ -72,7 +73,7 @@ struct ConflictTable {
 }
 
 extension Mutation {
-    /// The patches that a `manual` field's rule judges.
+    /// Returns the patches of `manual` fields.
     func manualPatches(in collection: CollectionSchema) -> [NamedPatch] {
         guard case .update(let patches) = action else { return [] }
         return patches.filter { collection.field($0.field)?.merge == .manual }

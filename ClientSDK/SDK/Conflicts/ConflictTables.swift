@@ -1,6 +1,6 @@
-/// The tables of conflicts that wait for the app, and of what this device knows of overwritten values.
+/// The tables of conflicts that wait for the app, and of overwritten values known to this device.
 ///
-/// They have rowids, since apps observe them: SQLite tells of no change to a table without.
+/// They have rowids, since apps observe them: SQLite reports no change of a table without rowids.
 enum ConflictTables {
     static let sql = """
         CREATE TABLE IF NOT EXISTS tidemark_conflict (

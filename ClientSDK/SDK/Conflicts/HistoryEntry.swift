@@ -1,7 +1,7 @@
 public import Foundation
 public import TidemarkModel
 
-/// A value of one field that was overwritten by someone who had not seen it.
+/// A value of one field that was overwritten by a writer who had not seen it.
 public struct HistoryEntry: Hashable, Sendable, Identifiable {
     private let stored: StoredHistory
     private let account: UserID
@@ -11,42 +11,42 @@ public struct HistoryEntry: Hashable, Sendable, Identifiable {
         self.account = account
     }
 
-    /// Tells entries of one record apart: the write and the field.
+    /// Identifies an entry of one record: the write and the field.
     public struct ID: Hashable, Sendable {
         let seq: SequenceNumber
         let field: String
     }
 
     public var id: ID { ID(seq: stored.seq, field: field) }
-    /// The record that it happened to.
+    /// The record's id.
     public var record: UUID { UUID(stored.key.id) }
     /// The record's collection.
     public var collection: String { stored.key.collection }
     /// The field's name in the schema.
     public var field: String { stored.value.field }
-    /// What was overwritten; `nil` where the field had no value.
+    /// The overwritten value; `nil` if the field had none.
     public var old: FieldValue? { stored.value.old }
-    /// What took its place; `nil` where it was removed.
+    /// The value that replaced it; `nil` if it was removed.
     public var new: FieldValue? { stored.value.new }
-    /// The rule that let it happen.
+    /// The merge rule of the field.
     public var rule: MergeRule { stored.value.rule }
-    /// Who wrote the old value, where that is known.
+    /// The user who wrote the old value, if known.
     public var oldAuthor: UserID? { stored.author == nil ? account : stored.oldAuthor }
-    /// Who wrote the new one; `nil` until the server was asked, unless it was written here.
+    /// The user who wrote the new value; `nil` until the server was asked, unless it was written here.
     public var author: UserID? { stored.author }
-    /// The device that wrote the new one, where that is known.
+    /// The device that wrote the new value, if known.
     public var device: UUID? { stored.client.map { UUID($0) } }
-    /// Name and version of the app that wrote the new one, where that is known.
+    /// The name and version of the app that wrote the new value, if known.
     public var app: String? { stored.app }
-    /// Where the new one stands in the workspace's order; the number of a later state where only that is known.
+    /// The number of the new value in the workspace's order; the number of a later state if only that is known.
     public var seq: SequenceNumber { stored.seq }
-    /// Server time.
+    /// The server time of the overwriting.
     public var time: Date { Date(timeIntervalSince1970: Double(stored.time) / 1_000) }
 
-    /// The write that brings the old value back.
+    /// The write that restores the old value.
     var restoring: Mutation {
         if rule == .keys {
-            // Of the keys in question, those that were not there go again.
+            // Keys that the write added are removed again.
             var keys = Fields()
             if case .object(let new)? = new { for entry in new.entries { keys[entry.name] = .null } }
             if case .object(let old)? = old { for entry in old.entries { keys[entry.name] = entry.value } }

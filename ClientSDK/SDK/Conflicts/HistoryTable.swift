@@ -1,20 +1,20 @@
 import GRDB
 import TidemarkModel
 
-/// Overwritten values that this device knows of, inside one SQLite transaction.
+/// The overwritten values that this device knows of. Works inside one SQLite transaction.
 ///
-/// Rows without a client are its own finding: a value that it wrote was gone when the server's state came, and then there
-/// is no author either; or a write of its own took the place of a value that it had not seen. The server says who it was,
-/// where it knows.
+/// Rows without a client were found by this device. Either a value that it wrote was missing in the server's state, and
+/// then there is no author either. Or a write of its own replaced a value that it had not seen. The server reports the
+/// author if it knows one.
 struct HistoryTable {
     let db: Database
 
-    /// Notes a value that this device wrote and that the server's state of the record no longer has, or that a write of
-    /// this device replaced.
+    /// Notes a value that this device wrote and the server's state no longer has, or that a write of this device
+    /// replaced.
     ///
     /// - Parameters:
-    ///   - seq: where the new value stands, as far as that is known.
-    ///   - author: who wrote the new value; `nil` when that is not known.
+    ///   - seq: the number of the new value, as far as it is known.
+    ///   - author: the user who wrote the new value; `nil` if unknown.
     func note(
         _ value: OverwrittenValue, in record: LocalRecord, at seq: SequenceNumber, by author: UserID? = nil
     ) throws {
@@ -31,7 +31,7 @@ struct HistoryTable {
             ])
     }
 
-    /// Keeps what the server told; a finding of this device that it explains goes.
+    /// Stores the server's entries, and deletes this device's findings that they explain.
     func save(_ entries: [LedgerEntry]) throws {
         for entry in entries {
             let key = entry.key
@@ -54,7 +54,7 @@ struct HistoryTable {
         }
     }
 
-    /// Forgets what is too old, or too much.
+    /// Forgets entries that are too old or too many.
     func trim(now: Milliseconds, limits: LocalLimits) throws {
         try db.run("DELETE FROM tidemark_history WHERE time < ?", [now - min(now, limits.historyLifetime)])
         try db.run(
@@ -64,7 +64,7 @@ struct HistoryTable {
             """, [limits.historyEntriesMax])
     }
 
-    /// The record's entries, newest first.
+    /// Returns the record's entries, newest first.
     func entries(of key: RecordKey) throws -> [StoredHistory] {
         let sql = """
             SELECT seq, field, rule, old, new, old_author, author, client, app, time
@@ -90,18 +90,18 @@ struct HistoryTable {
         do {
             return try JSONReader.read(Array(json.utf8)) { try $0.value() }
         } catch {
-            throw StoreError(.corrupt, "a value of the history does not read: \(error)")
+            throw StoreError(.corrupt, "a value of the history cannot be parsed: \(error)")
         }
     }
 }
 
-/// One entry as this device keeps it.
+/// One entry as this device stores it.
 struct StoredHistory: Hashable, Sendable {
     var key: RecordKey
     var seq: SequenceNumber
     var value: OverwrittenValue
     var oldAuthor: UserID?
-    /// `nil` for what this device found by itself.
+    /// `nil` for an entry that this device found by itself.
     var author: UserID?
     var client: ClientID?
     var app: String?

@@ -3,7 +3,7 @@ package import TidemarkModel
 package import TidemarkWire
 
 extension LocalDatabase {
-    /// Where a record's history is to be asked for; `nil` for one whose scope is not held. The sender numbers it. The
+    /// Returns the request for a record's history; `nil` if its scope is not held. The sender numbers it. The
     /// collection may have its own name or the server's.
     package func historyRequest(_ key: RecordKey) throws -> HistoryRequest? {
         let key = names.local(key)
@@ -17,7 +17,7 @@ extension LocalDatabase {
         }
     }
 
-    /// Keeps what the server told of a record's history, if its scope is still held.
+    /// Stores the server's answer on a record's history, if its scope is still held.
     package func apply(_ answer: HistoryAnswer, now: Milliseconds) throws {
         try change { db in
             guard !answer.entries.isEmpty, try ScopeTable(db: db).held(answer.scope) != nil else { return }

@@ -1,7 +1,7 @@
 import TidemarkModel
 
 extension LocalRecord {
-    /// Values that mutations gave to fields and that this later state of the record no longer has.
+    /// Returns the values that mutations gave to fields and that this later state of the record no longer has.
     func overwriting(_ mutations: [Mutation], in collection: CollectionSchema) -> [OverwrittenValue] {
         var mine: [String: FieldValue?] = [:]
         var keys: [String: Fields] = [:]
@@ -18,7 +18,7 @@ extension LocalRecord {
                 }
             }
         }
-        // Of a map, the keys that were written.
+        // For a map, only the keys that were written.
         let parts = keys.map { name, written in (name, FieldPatch.keys(written), FieldValue?.some(.object(written))) }
         let values = mine.map { name, value in (name, FieldPatch.unset, value) }
         return (values + parts).sorted { $0.0 < $1.0 }.compactMap { name, patch, value in
@@ -30,7 +30,8 @@ extension LocalRecord {
 }
 
 extension LocalRecord {
-    /// Values of this state that writes replaced which had not seen them, as far as it is the state that they met.
+    /// Returns the values of this state that the mutations replaced unseen, provided that it is the state they were
+    /// applied to.
     func overwritten(by mutations: [Mutation], in collection: CollectionSchema) -> [OverwrittenValue] {
         var (record, found) = (self, [OverwrittenValue]())
         for mutation in mutations {
@@ -44,6 +45,6 @@ extension LocalRecord {
 }
 
 extension Mutation {
-    /// What an update does to fields; nothing for any other write.
+    /// The patches of an update; empty for any other write.
     var patches: [NamedPatch] { if case .update(let patches) = action { patches } else { [] } }
 }

@@ -2,21 +2,21 @@ public import Foundation
 import GRDB
 public import TidemarkModel
 
-/// A record of which `manual` fields were changed here and elsewhere without knowledge of each other. The record shows the
-/// server's values; this device's own wait here, also over a restart, until the app chooses.
+/// A record whose `manual` fields were changed here and elsewhere without knowledge of each other. The record shows the
+/// server's values. This device's own values are kept, also over a restart, until the app chooses.
 ///
 ///     for conflict in try await store.conflicts() {
 ///         for field in conflict.fields { print(field.name, field.mine, field.theirs) }
 ///         try await conflict.resolve(keeping: .mine)
 ///     }
 public struct RecordConflict: Sendable, Identifiable, Equatable {
-    /// One field with both values; `nil` where it has none.
+    /// One field with both values; `nil` if it has none.
     public struct Field: Hashable, Sendable {
         /// The field's name in the schema.
         public let name: String
-        /// What was written on this device and refused.
+        /// The value that was written on this device and refused.
         public let mine: FieldValue?
-        /// What the server has now.
+        /// The value that the server has now.
         public let theirs: FieldValue?
 
         public init(name: String, mine: FieldValue? = nil, theirs: FieldValue? = nil) {
@@ -26,11 +26,11 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
         }
     }
 
-    /// What shall stand.
+    /// The value to keep.
     public enum Choice: Hashable, Sendable {
         case mine
         case theirs
-        /// Something else, as a merge of both by a person; `nil` removes the value.
+        /// Another value, such as the user's merge of both; `nil` removes the value.
         case value(FieldValue?)
     }
 
@@ -52,16 +52,15 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
         stored.fields.map { Field(name: $0.name, mine: $0.mine, theirs: $0.theirs) }
     }
 
-    /// Settles the conflict, or one field of it. The choice is written like any other change, and is a new conflict if the
-    /// value was changed again at the server meanwhile.
+    /// Settles the conflict, or one field of it. The choice is written like any other change, and is a new conflict if
+    /// the value was changed again at the server meanwhile.
     ///
     /// - Parameters:
-    ///   - choice: which value stands.
+    ///   - choice: the value to keep.
     ///   - field: `nil` for all of them.
     /// - Returns: the receipt; it has no steps when nothing had to be written.
-    /// - Throws: `StoreError` when the record is gone or the value does not fit; with `refused(.conflict)` when one of the
-    ///   values of a field is not the one shown here any more: take the conflict from `conflicts()` again. The conflict
-    ///   then stays.
+    /// - Throws: `StoreError` when the record is gone or the value does not fit. `refused(.conflict)` means that a
+    ///   value shown here has changed: take the conflict from `conflicts()` again. The conflict stays in each case.
     @discardableResult
     public func resolve(keeping choice: Choice, of field: String? = nil) async throws -> WriteReceipt {
         var choices: [String: FieldPatch?] = [:]
@@ -83,13 +82,13 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
 }
 
 extension SyncStore {
-    /// Conflicts that wait for the app's choice, by record.
+    /// Returns the conflicts that wait for the app's choice, by record.
     public func conflicts() async throws -> [RecordConflict] {
         try await database.read { [database] db in try database.conflicts(db) }
             .map { RecordConflict(store: self, stored: $0) }
     }
 
-    /// The same, now and after each change.
+    /// The open conflicts, now and after each change.
     public var openConflicts: LiveValues<[RecordConflict]> {
         LiveValues(
             database, of: ObservationOrigin("conflicts"), fetch: { [database] in try database.conflicts($0) },

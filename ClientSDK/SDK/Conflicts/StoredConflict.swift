@@ -1,7 +1,7 @@
 import GRDB
 import TidemarkModel
 
-/// One record's conflict as it stands in the database.
+/// One record's conflict as it is stored in the database.
 struct StoredConflict: Hashable, Sendable {
     /// One field with both values; `nil` for none.
     struct Field: Hashable, Sendable {
@@ -17,12 +17,12 @@ struct StoredConflict: Hashable, Sendable {
 }
 
 extension LocalDatabase {
-    /// All conflicts that wait for the app, by record.
+    /// Returns all conflicts that wait for the app, by record.
     func conflicts(_ db: Database) throws -> [StoredConflict] {
         try ConflictTable(db: db).records().compactMap { try conflict(of: $0, db) }
     }
 
-    /// What of one record waits for the app; `nil` when nothing does.
+    /// Returns the open conflict of one record; `nil` without one.
     private func conflict(of key: RecordKey, _ db: Database) throws -> StoredConflict? {
         guard let collection = tables[key.collection]?.collection else { return nil }
         let records = RecordTable(db, self)
@@ -42,11 +42,11 @@ extension LocalDatabase {
     /// Settles fields of a record's conflict: writes the chosen values over what the record shows now.
     ///
     /// - Parameters:
-    ///   - conflict: as the app saw it.
-    ///   - choices: by field, what to write; `nil` leaves the server's value.
+    ///   - conflict: the conflict as the app saw it.
+    ///   - choices: the patches to write, by field; `nil` leaves the server's value.
     /// - Returns: false when there was nothing to write.
     /// - Throws: `StoreError` with `refused` when the record is gone, a value does not fit, or one of the two values to
-    ///   choose from is another one by now; nothing is then changed.
+    ///   choose from has changed; nothing is changed then.
     func resolve(
         _ conflict: StoredConflict, _ choices: [String: FieldPatch?], id: TransactionID, at time: Milliseconds,
         _ db: Database
@@ -76,8 +76,9 @@ extension LocalDatabase {
         return true
     }
 
-    /// A choice stands between the two values that were shown. Who keeps the other's gives up an own one and replaces
-    /// nothing, so that only the own one has to be what was shown; once all is chosen, nothing is left to give up.
+    /// Checks that the values to choose from are still those that were shown. To keep the other's value only gives up
+    /// the own one and replaces nothing, so only the own one has to be unchanged. Once everything is chosen, nothing is
+    /// left to give up.
     private func check(_ choices: [String: FieldPatch?], of conflict: StoredConflict, _ db: Database) throws {
         let now = try self.conflict(of: conflict.key, db)
         for (name, patch) in choices.sorted(by: { $0.key < $1.key }) {
@@ -93,14 +94,14 @@ extension LocalDatabase {
 }
 
 extension FieldPatch {
-    /// What a patch that replaces would leave in the field.
+    /// The value that a replacing patch would leave in the field.
     fileprivate var replacement: FieldValue? {
         if case .set(let value) = self, value != .null { value } else { nil }
     }
 }
 
 extension Mutation {
-    /// The same without patches of these fields; `nil` when nothing is left.
+    /// Returns the mutation without patches of these fields; `nil` when nothing is left.
     fileprivate func without(_ fields: some Collection<String>) -> Mutation? {
         guard case .update(let patches) = action else { return self }
         let left = patches.filter { !fields.contains($0.field) }

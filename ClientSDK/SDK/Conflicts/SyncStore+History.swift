@@ -3,17 +3,17 @@ import GRDB
 import TidemarkModel
 
 extension SyncStore {
-    /// Values of a record that were overwritten unseen, newest first: while connected, all that the server has; without a
-    /// connection, what this device knows.
+    /// Returns the values of a record that were overwritten unseen, newest first: all that the server has while
+    /// connected, else those known to this device.
     ///
     ///     for entry in try await store.history(of: order.id, in: "orders") {
     ///         print(entry.field, entry.old, entry.new, entry.author, entry.time)
     ///     }
     ///
-    /// The server, which keeps them for `--ledger-days`, is asked and waited for, 10 s at most; without a connection it is asked
-    /// with the next one, and an answer that comes later comes through `observeHistory(of:in:)`. A connection that is lost
-    /// meanwhile ends the wait.
-    /// - Throws: `StoreError` when the schema has no such collection, or the file holds what no SDK wrote.
+    /// The server keeps them for `--ledger-days`. The call asks it and waits for the answer, 10 s at most; the loss of
+    /// the connection ends the wait. Without a connection the server is asked with the next one. A later answer arrives
+    /// through `observeHistory(of:in:)`.
+    /// - Throws: `StoreError` when the schema has no such collection, or the file contains a value that no SDK wrote.
     public func history(of id: UUID, in collection: String) async throws -> [HistoryEntry] {
         _ = try database.table(collection)
         let key = RecordKey(collection: collection, id: UniqueID(id))
@@ -23,7 +23,7 @@ extension SyncStore {
             .map { HistoryEntry($0, account: account) }
     }
 
-    /// The same now and after each change. The server is asked when this is called, or with the next connection.
+    /// The history now and after each change. The server is asked when this is called, or with the next connection.
     public func observeHistory(of id: UUID, in collection: String) -> LiveValues<[HistoryEntry]> {
         let key = RecordKey(collection: collection, id: UniqueID(id))
         syncing.askHistory(of: key)
@@ -32,9 +32,9 @@ extension SyncStore {
             map: { [account] stored in stored.map { HistoryEntry($0, account: account) } })
     }
 
-    /// Writes an overwritten value again, as any other change: what it replaces is seen, and makes no entry.
+    /// Writes an overwritten value again, as any other change: the value that it replaces is seen, and makes no entry.
     ///
-    /// - Throws: `StoreError` when the record is gone, or the field is not for apps to write.
+    /// - Throws: `StoreError` when the record is gone, or apps cannot write the field.
     @discardableResult
     public func restore(_ entry: HistoryEntry) async throws -> WriteReceipt {
         let (id, time) = (environment.newID(), environment.now())

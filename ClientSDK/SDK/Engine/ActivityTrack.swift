@@ -1,18 +1,19 @@
-/// What a status remembers from one change to the next, so that what it shows stays true between two attempts and goes
+/// The part of a status that depends on earlier statuses. It keeps what is shown true between two attempts, and moving
 /// forwards only. Pure.
 struct ActivityTrack: Hashable, Sendable {
-    /// Why the last attempt or connection ended; over with the next welcome.
+    /// The reason why the last attempt or connection ended; `nil` from the next welcome on.
     private(set) var failure: SyncFailure?
-    /// How far that has come which is under way.
+    /// The progress of the current activity.
     private(set) var progress = SyncProgress(done: 0, total: 1)
-    /// The work under way: the parts filled and records received at its beginning, the writes sent since and those that wait,
-    /// and whether the device had to take in something new; `nil` while nothing is under way.
+    /// The current stretch of work: the parts filled and records received at its beginning, the writes sent since, the
+    /// writes that wait, and whether the device had to take in something new. `nil` while nothing is under way.
     private var stretch: (filled: Int, received: Int, sent: Int, waiting: Int, takesIn: Bool)?
     private var isUncounted = true
-    /// Everything was taken in on this connection, and what has arrived since is little.
+    /// True when everything was taken in on this connection, and little has arrived since.
     private(set) var isInStep = false
 
-    /// Collections of scopes that are taken in without a word once everything was: a scope or two that arrive.
+    /// The largest number of collections of scopes that may be taken in without leaving `completed`: a scope or two
+    /// that arrive.
     private static let quietMax = 16
 
     static func == (left: ActivityTrack, right: ActivityTrack) -> Bool {
@@ -40,7 +41,7 @@ struct ActivityTrack: Hashable, Sendable {
         }
         let waiting = status.pending + status.blobsToSend
         var stretch = stretch ?? (status.filled.done, status.received, 0, waiting, false)
-        // What was here before anybody counted is not the work of now.
+        // Parts that were filled before the first count are not part of this stretch.
         let isFirstCount = isUncounted && status.filled.total > 0
         isUncounted = status.filled.total == 0
         stretch.filled = isFirstCount ? status.filled.done : min(stretch.filled, status.filled.done)
@@ -53,7 +54,7 @@ struct ActivityTrack: Hashable, Sendable {
             done: filled + stretch.sent + takenIn,
             total: status.filled.total - stretch.filled + stretch.sent + waiting + (stretch.takesIn ? 1 : 0),
             records: status.received - stretch.received,
-            // New work makes the rest longer, and nothing of it undone.
+            // New work lengthens the rest and does not move the progress backwards.
             floor: self.stretch == nil ? 0 : progress.fraction)
         self.stretch = stretch
     }

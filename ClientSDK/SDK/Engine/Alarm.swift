@@ -1,14 +1,15 @@
 import TidemarkModel
 
-/// Decides when the engine needs another timer. Timers that are set ring, wanted or not; so one is set only where none
-/// rings before, and there are never more than the deadlines that came closer one after the other.
+/// Decides when the engine needs another timer. A timer that is set cannot be cancelled. One is therefore set only if
+/// none fires earlier, and there are never more timers than deadlines that each came closer than the one before.
 struct Alarm {
-    /// The longest sleep: a timer may sleep through the sleep of the device, and a wake-up too many is harmless.
+    /// The longest sleep of one timer. A timer may sleep on while the device is asleep, and a superfluous wake-up is
+    /// harmless.
     static let napMax: Milliseconds = 60_000
-    /// When those ring that are set, the next one last.
+    /// The times at which the set timers fire, the next one last.
     private var due: [Milliseconds] = []
 
-    /// Milliseconds to sleep for a new timer; `nil` when one is set that rings soon enough.
+    /// Returns the milliseconds to sleep for a new timer; `nil` when a timer that is set fires soon enough.
     mutating func set(_ time: Milliseconds, now: Milliseconds) -> Int64? {
         let wake = min(max(time, now + 1), now + Self.napMax)
         if let next = due.last, next <= wake { return nil }
@@ -16,6 +17,6 @@ struct Alarm {
         return wake - now
     }
 
-    /// A timer rang: the one that was to ring first.
+    /// Notes that a timer fired: the one that was due first.
     mutating func rang() { _ = due.popLast() }
 }

@@ -1,14 +1,15 @@
 import TidemarkModel
 
-/// Waits between attempts: a second at first, then an eighth of what was waited so far, bounded, with jitter from a seeded
-/// generator.
+/// Waits between attempts: a second at first, then an eighth of the time waited so far, bounded, with jitter from a
+/// seeded generator.
 ///
-/// So whoever has waited for a while waits at most an eighth of that longer than he must: after a restart of eight seconds everybody
-/// is back a second later, and an hour's outage costs two or three attempts a minute. How long a connection lasted is taken off what was
-/// waited: a server that ends each connection at once is asked ever less often, one that served for a while is not.
+/// A client that has waited for a while therefore waits at most an eighth longer than necessary. After a restart of
+/// eight seconds every client is back a second later, and an hour's outage costs two or three attempts a minute. The
+/// duration of a connection is subtracted from the time waited: a server that ends each connection at once is asked
+/// ever less often, a server that served for a while is not.
 struct Backoff: Sendable {
     private let timing: EngineTiming
-    /// Since the first failure, less what connections have lasted.
+    /// The time waited since the first failure, less the duration of connections.
     private var waited: Int64 = 0
     private var state: UInt64
 
@@ -19,17 +20,17 @@ struct Backoff: Sendable {
 
     mutating func reset() { waited = 0 }
 
-    /// A connection is over that lasted for so many milliseconds.
+    /// Notes the end of a connection that lasted this many milliseconds.
     mutating func lasted(_ time: Int64) { waited = max(0, waited - max(0, time)) }
 
-    /// The next wait: between half of the step and all of it.
+    /// Returns the next wait: between half of the step and all of it.
     mutating func next() -> Int64 {
         let wait = spread(min(timing.backoffMax, max(timing.backoffFirst, waited / 8)))
         waited += wait
         return wait
     }
 
-    /// Between half of a length and all of it.
+    /// Returns a random length between half of `length` and all of it.
     mutating func spread(_ length: Int64) -> Int64 {
         // SplitMix64, Steele, Lea and Flood 2014.
         state &+= 0x9e37_79b9_7f4a_7c15

@@ -1,19 +1,19 @@
 import TidemarkModel
 
-/// Rounds of single collections that the app waits for.
+/// The rounds of single collections that the app waits for.
 ///
-/// What the server decides is one order, and so is what a device sends: neither can be had for one collection alone. What
-/// can is pages. So such a round sends all that waits, takes in all that is new, and fetches the collection's pages before
-/// any others; for those it does not wait.
+/// The server's decisions are one order, and the writes that a device sends are one as well: neither can be had for one
+/// collection alone. Pages can. Such a round therefore sends everything that waits, takes in everything that is new,
+/// and fetches the collection's pages first. It does not wait for pages of other collections.
 struct CollectionRounds: Hashable, Sendable {
-    /// The highest round that is asked for, by collection: never more than the schema has.
+    /// The highest round asked for, by collection: at most as many as the schema has.
     private var asked: [String: Int64] = [:]
-    /// Looks at what is to come that are not answered yet.
+    /// The number of looks for pages to come that are not answered yet.
     private var looks = 0
-    /// The collection of which the last look found nothing to come.
+    /// The collection for which the last look found no pages to come.
     private var filled: String?
 
-    /// The collection whose pages come first.
+    /// The collection whose pages are fetched first.
     var focus: String? { asked.min { ($0.value, $0.key) < ($1.value, $1.key) }?.key }
 
     mutating func ask(_ collection: String, _ round: Int64) {
@@ -21,30 +21,30 @@ struct CollectionRounds: Hashable, Sendable {
         filled = nil
     }
 
-    /// Something may be to come that was not there at the last look.
+    /// Notes that there may be pages to come that the last look did not find.
     mutating func outdate() { filled = nil }
 
-    /// What is to come is looked for; answers come in the order of the questions.
+    /// Notes that the database is asked for pages to come. Answers arrive in the order of the questions.
     mutating func look() { looks += 1 }
 
-    /// - Parameter toCome: collections with pages to come; those of the focus are told first.
+    /// - Parameter toCome: the collections with pages to come; those of the focus come first.
     mutating func looked(_ toCome: [String]) {
         looks = max(0, looks - 1)
-        // An earlier question may have been one for another focus.
+        // An earlier question may have had another focus.
         guard looks == 0, let focus, !toCome.contains(focus) else { return }
         filled = focus
     }
 
     mutating func disconnected() { (looks, filled) = (0, nil) }
 
-    /// Ends the round of the focus if nothing of it is to come.
+    /// Ends the round of the focus if it has no pages to come.
     mutating func endFilled() -> (collection: String, round: Int64)? {
         guard let collection = filled, let round = asked.removeValue(forKey: collection) else { return nil }
         filled = nil
         return (collection, round)
     }
 
-    /// Ends all rounds.
+    /// Ends all rounds and returns them.
     mutating func endAll() -> [(collection: String, round: Int64)] {
         defer { asked = [:] }
         return asked.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -58,7 +58,7 @@ extension SyncMachine {
         attemptRound(now: now, &effects)
     }
 
-    /// Ends the rounds of collections that are done, or cannot be done before the next attempt.
+    /// Ends the rounds of collections that are done, or that cannot be done before the next attempt.
     mutating func endCollectionRounds(now: Milliseconds, _ effects: inout [SyncEffect]) {
         switch link {
         case .opening, .greeting: return

@@ -2,17 +2,18 @@ public import Foundation
 import GRDB
 import TidemarkModel
 
-/// How one collection stands to the server; for a line above its list.
+/// The sync state of one collection, for a line above its list.
 public struct CollectionStatus: Hashable, Sendable {
     /// Records with writes that the server has not settled.
     public var pending: Int
-    /// Records with writes that got no answer too often, or stand behind such ones.
+    /// Records with writes that got no answer too often, or that wait behind such writes.
     public var failed: Int
-    /// How many of the account's scopes are filled with the collection's records, as far back as the cache's policy says.
+    /// The number of the account's scopes that are filled with the collection's records, as far back as the cache's
+    /// policy says.
     public var filled: SyncProgress
-    /// Server time up to which the records that are here are known to be current, also after a restart; `nil` before the
-    /// first time and while pages of the collection are to come, or single records. One time for all collections that are filled: the
-    /// server's changes are one order.
+    /// The server time up to which the local records are known to be current, also after a restart. `nil` before the
+    /// first time, and while pages or single records of the collection are still to come. All collections that are
+    /// filled share one time, since the server's changes are one order.
     public var lastSync: Date?
 
     public init(
@@ -40,7 +41,7 @@ public struct CollectionStatus: Hashable, Sendable {
             WHERE collection = ?1
             """
         guard let waiting = try db.first(counts, [collection]), let pages = try db.first(filled, [collection]) else {
-            throw StoreError(.corrupt, "\(collection): what waits cannot be counted")
+            throw StoreError(.corrupt, "\(collection): waiting writes cannot be counted")
         }
         let progress = SyncProgress(done: Int(try pages.integer(0)), total: Int(try pages.integer(1)))
         let isCurrent = try progress.done == progress.total && pages.integer(2) == 0
@@ -52,7 +53,7 @@ public struct CollectionStatus: Hashable, Sendable {
 }
 
 extension SyncStore {
-    /// How a collection stands, now and after each change.
+    /// The status of a collection, now and after each change.
     ///
     /// - Throws: `StoreError` with `refused(.unknownCollection)`.
     public func status(of collection: String) throws -> LiveValues<CollectionStatus> {
@@ -62,17 +63,17 @@ extension SyncStore {
             fetch: { try CollectionStatus.fetch($0, collection) }, map: { $0 })
     }
 
-    /// Syncs one collection now, before the others: sends what waits, takes in what is new, and fetches the collection's
-    /// pages. A call while another one waits joins it.
+    /// Syncs one collection now, before the others: sends the waiting writes, takes in new changes, and fetches the
+    /// collection's pages. A call while another one waits joins it.
     ///
     ///     let status = try await store.syncNow("orders")
     ///     if status.lastSync == nil { banner.show("no connection") }
     ///
-    /// What waits is sent whatever it concerns, and so is what is new taken in: both are one order, which keeps a record
-    /// from being seen before what it refers to. Pages of other collections are not waited for. Like `syncNow()` it
-    /// returns at once when nothing can be done now.
+    /// Everything that waits is sent, and everything that is new is taken in, whatever collection it belongs to. Both
+    /// are one order, which keeps a record from being seen before the records that it refers to. The call does not wait
+    /// for pages of other collections. Like `syncNow()` it returns at once when nothing can be done now.
     ///
-    /// - Throws: `CancellationError`; what was under way goes on. `StoreError` with `refused(.unknownCollection)`.
+    /// - Throws: `CancellationError`; the work under way continues. `StoreError` with `refused(.unknownCollection)`.
     @discardableResult
     public func syncNow(_ collection: String) async throws -> CollectionStatus {
         _ = try database.table(collection)
@@ -83,7 +84,7 @@ extension SyncStore {
 }
 
 extension Repository {
-    /// How the collection stands, now and after each change: what waits, how much is here, and as of when.
+    /// The status of the collection, now and after each change: the waiting writes, the filled part, and its time.
     public var status: LiveValues<CollectionStatus> {
         LiveValues(
             store.database, of: ObservationOrigin("status of \(Model.collection)"),
@@ -96,10 +97,10 @@ extension Repository {
 }
 
 extension LocalDatabase {
-    /// Server time up to which the copy was last known to be complete; `nil` before the first time.
+    /// Returns the server time up to which the copy was last known to be complete; `nil` before the first time.
     func lastSync() throws -> Date? { try lastKnown().sync }
 
-    /// The same, and how many scopes the last connection had no room for.
+    /// Returns the same time, and the number of scopes that did not fit on the last connection.
     func lastKnown() throws -> (sync: Date?, scopesLeftOut: Int) {
         try writer.read { db in
             let left = try Meta.scopesLeftOut.integer(db) ?? 0

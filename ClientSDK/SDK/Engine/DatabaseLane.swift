@@ -1,10 +1,10 @@
 import Dispatch
 
-/// Blocking database work off the cooperative threads, one piece after the other.
+/// Runs blocking database work off the cooperative threads, one piece after the other.
 struct DatabaseLane: Sendable {
     private let queue: DispatchQueue?
 
-    /// - Parameter isInline: works where it is called, for callers on a thread that may block.
+    /// - Parameter isInline: true to work on the calling thread, if it may block.
     init(isInline: Bool) { queue = isInline ? nil : DispatchQueue(label: "tidemark.database") }
 
     func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {

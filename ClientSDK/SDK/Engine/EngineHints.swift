@@ -2,7 +2,7 @@ import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
-/// What the app tells the engine between two looks: any number of calls become one, and none is lost.
+/// Collects the app's requests to the engine between two looks. Any number of calls become one event, and none is lost.
 final class EngineHints: Sendable {
     private struct State {
         var isWanted: Bool?
@@ -18,12 +18,12 @@ final class EngineHints: Sendable {
         var compares = false
     }
 
-    /// Ephemeral messages that wait for the engine; of more, the oldest are dropped.
+    /// The largest number of ephemeral messages that wait for the engine; beyond it the oldest are dropped.
     private static let saidMax = 32
-    /// Histories that may be wanted between two looks; more are forgotten.
+    /// The largest number of histories requested between two looks; more are ignored.
     private static let historiesMax = 64
 
-    /// Changes of the network that are kept: of more, the oldest are overtaken.
+    /// The largest number of network changes kept; beyond it the oldest are dropped, since newer ones supersede them.
     private static let networkMax = 2
 
     private let state = Lock(State())
@@ -60,12 +60,12 @@ final class EngineHints: Sendable {
             state.histories.append(key)
         }
     }
-    /// The last word counts.
+    /// Connects or disconnects; the last call decides.
     func want(_ isWanted: Bool) { note { $0.isWanted = isWanted } }
 
-    /// What was noted since, in the order in which it makes sense.
+    /// Returns the requests noted since the last call, in the order in which the machine needs them.
     ///
-    /// - Parameter watched: the scopes whose presence is watched at the moment.
+    /// - Parameter watched: returns the scopes whose presence is watched now.
     func take(watched: () -> Set<ScopeID>) -> [SyncEvent] {
         let taken = state.withLock { state in
             defer { state = State() }

@@ -1,32 +1,33 @@
 import TidemarkModel
 
-/// Whether a connection still carries anything: when to ask the server for a sign of life, and when to give it up.
+/// Decides whether a connection still carries data: when to ask the server for a sign of life, and when to give it up.
 ///
-/// A connection can end without a word: a network that changed, a middle box that forgot it. Nothing then arrives, what is
-/// sent vanishes, and no error comes. A server may be silent for long with good reason, when nothing happens; so silence
-/// alone ends nothing: it is asked first, and must answer. Pure: the time is an argument.
+/// A connection can end unnoticed, for instance when the network changed or a middle box forgot it. Then nothing
+/// arrives, what is sent vanishes, and no error occurs. A server may be silent for long with good reason, when nothing
+/// happens. Silence alone therefore ends nothing: the client asks first, and the server must answer. Pure: the time is
+/// an argument.
 struct LinkWatch: Sendable {
     enum Verdict: Hashable, Sendable {
         case nothing
         /// Ask for a sign of life.
         case probe
-        /// Nothing was heard, although it was asked for.
+        /// Nothing was received although the client asked.
         case silent
-        /// Something is heard, but not what is owed.
+        /// Messages arrive, but not the answer that is owed.
         case unanswered
     }
 
     private let timing: EngineTiming
-    /// How long nothing need be heard of a server that has nothing to say.
+    /// The longest silence of a server that has nothing to send.
     private var quietMax: Int64
     private var heardAt: Milliseconds = 0
     private var probedAt: Milliseconds?
-    /// Since when the server owes an answer without a step towards it; `nil` when it owes none.
+    /// The time since which the server owes an answer without progress; `nil` when it owes none.
     private var owingSince: Milliseconds?
-    /// Bytes that were sent with what is owed: on a slow network they take their time.
+    /// The bytes that were sent with the requests that are unanswered: on a slow network they need time.
     private var bytesOwed = 0
-    /// Connections in a row that were given up as silent. A server that never answers is asked more and more patiently,
-    /// so that it is not left and joined all the time.
+    /// The number of connections in a row that were given up as silent. The client waits longer each time, so that it
+    /// does not keep leaving and rejoining a server that never answers.
     private var silentEnds = 0
 
     init(timing: EngineTiming) {
@@ -36,9 +37,9 @@ struct LinkWatch: Sendable {
 
     // MARK: What happens
 
-    /// The server has welcomed.
+    /// Begins to watch: the server has sent its welcome.
     ///
-    /// - Parameter heartbeat: how often it says that it shows itself; taken within bounds.
+    /// - Parameter heartbeat: the interval at which the server announces signs of life; bounded.
     mutating func begin(heartbeat: Int64, now: Milliseconds) {
         let beat = min(max(heartbeat, timing.heartbeatMin), timing.heartbeatMax)
         quietMax = beat + beat / 2
@@ -48,29 +49,29 @@ struct LinkWatch: Sendable {
         bytesOwed = 0
     }
 
-    /// Any message came.
+    /// Notes that a message arrived.
     mutating func heard(now: Milliseconds) {
         heardAt = now
         probedAt = nil
     }
 
-    /// Asks for a sign of life because somebody wants to know; false when one came just now, or is asked for.
+    /// Asks for a sign of life on behalf of a round; false when one just arrived, or is asked for already.
     mutating func ask(now: Milliseconds) -> Bool {
         guard probedAt == nil, now - heardAt > timing.freshMax else { return false }
         probedAt = now
         return true
     }
 
-    /// A sign of life is asked for and has not come.
+    /// True when a sign of life is asked for and has not arrived.
     var isAsking: Bool { probedAt != nil }
 
-    /// The answer to a probe came.
+    /// Notes the answer to a probe.
     mutating func answered() { silentEnds = 0 }
 
-    /// The server came a step nearer to giving what it owes, or said that it does not.
+    /// Notes that the server came closer to its answer, or refused one.
     mutating func progressed(now: Milliseconds) { if owingSince != nil { owingSince = now } }
 
-    /// - Parameter bytes: that are on their way to it with what it owes; `nil` when it owes nothing.
+    /// - Parameter bytes: the bytes sent with the unanswered requests; `nil` when the server owes nothing.
     mutating func owes(_ bytes: Int?, now: Milliseconds) {
         bytesOwed = bytes ?? 0
         owingSince = bytes == nil ? nil : owingSince ?? now
@@ -78,14 +79,14 @@ struct LinkWatch: Sendable {
 
     // MARK: Looking
 
-    /// When to look again.
+    /// The time of the next look.
     var due: Milliseconds {
         let silence = probedAt.map { $0 + probeMax } ?? heardAt + (owingSince == nil ? quietMax : quietAwaitedMax)
         return min(silence, owingSince.map { $0 + answerMax } ?? silence)
     }
 
-    /// Judges the connection. A look that comes late has been asleep, or busy with what arrived: what it waits for may
-    /// stand behind it, so it waits anew.
+    /// Judges the connection. A late look means that the device was asleep, or busy with what arrived. The answer may
+    /// be among the unread messages, so the wait begins anew.
     mutating func look(now: Milliseconds) -> Verdict {
         if let since = owingSince, now >= since + answerMax {
             guard now > since + answerMax + timing.lateMax else { return .unanswered }
@@ -108,7 +109,7 @@ struct LinkWatch: Sendable {
     private var quietAwaitedMax: Int64 { min(quietMax, timing.quietAwaitedMax) }
     private var probeMax: Int64 { (timing.probeMax + upload) << Int64(silentEnds) }
     private var answerMax: Int64 { timing.answerMax + upload }
-    /// What the slowest network needs for what was sent.
+    /// The time that the slowest network needs for the bytes sent.
     private var upload: Int64 { Int64(bytesOwed) / timing.bytesPerMillisecondMin }
 }
 

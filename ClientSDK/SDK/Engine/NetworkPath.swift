@@ -5,7 +5,7 @@ import Network
 
 /// The kind of network that a connection goes over.
 public enum NetworkKind: String, Hashable, Sendable, CaseIterable {
-    /// A hotspot of a phone looks like any other.
+    /// Wi-Fi, including the hotspot of a phone, which looks the same.
     case wifi
     /// The mobile network.
     case cellular
@@ -15,14 +15,14 @@ public enum NetworkKind: String, Hashable, Sendable, CaseIterable {
     case other
 }
 
-/// The system's view of the way to the network. It is a reason to try at once, and never one not to try: a server may be reached
-/// on a way that the system does not count.
+/// The system's view of the route to the network. It is a reason to try at once, and never a reason not to try: a
+/// server may be reachable on a route that the system does not know.
 package struct NetworkPath: Hashable, Sendable {
-    /// True where the system sees a way to some network.
+    /// True when the system sees a route to some network.
     package var isReachable: Bool
-    /// The names of the interfaces that lead there, the preferred one first.
+    /// The names of the interfaces on the route, the preferred one first.
     package var interfaces: [String]
-    /// The kind of network that the way goes over; `nil` without a way, and where the system does not say.
+    /// The kind of network of the route; `nil` without a route, and where the system does not name it.
     package var kind: NetworkKind?
 
     package init(isReachable: Bool, interfaces: [String] = [], kind: NetworkKind? = nil) {
@@ -31,8 +31,8 @@ package struct NetworkPath: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// The path now and after each change. Elsewhere than on Apple's platforms it ends at once: there the connection's own state is
-    /// all that is known.
+    /// The path now and after each change. On other platforms than Apple's the sequence ends at once: there only the
+    /// connection's own state is known.
     package static func ofSystem() -> AsyncStream<NetworkPath> {
         #if canImport(Network)
         AsyncStream { continuation in
@@ -60,7 +60,7 @@ extension NetworkPath {
 }
 
 extension NetworkKind {
-    /// A tunnel also uses what it goes through, which is what counts.
+    /// Names the network below a tunnel: its path also uses that interface, and only that one matters.
     fileprivate init(_ path: NWPath) {
         if path.usesInterfaceType(.wiredEthernet) {
             self = .wired
@@ -73,13 +73,13 @@ extension NetworkKind {
 }
 #endif
 
-/// A change of the network path that concerns a connection.
+/// A change of the network path that affects a connection.
 package enum NetworkChange: Hashable, Sendable {
-    /// There is no way to the network any more.
+    /// There is no route to the network any more.
     case lost
-    /// There is one again.
+    /// There is a route again.
     case regained
-    /// It is another one: what was sent over the last one may be lost.
+    /// The route has changed: what was sent over the last one may be lost.
     case changed
 }
 
@@ -87,7 +87,7 @@ package enum NetworkChange: Hashable, Sendable {
 struct NetworkChanges: Sendable {
     private var last: NetworkPath?
 
-    /// Takes the next path; `nil` where nothing changed that matters.
+    /// Takes the next path; returns `nil` when nothing relevant changed.
     mutating func next(_ path: NetworkPath) -> NetworkChange? {
         defer { last = path }
         switch (last?.isReachable, path.isReachable) {

@@ -1,26 +1,26 @@
 import TidemarkModel
 
-/// The scopes whose presence the app watches, and which of them the server has still to be asked for.
+/// The scopes whose presence the app watches, and those among them that the server has still to be asked for.
 ///
-/// Asked in small groups, so that a long list does not run into the server's limit, and again while there is no answer:
-/// a scope may not be the user's yet.
+/// Requests are sent in small groups, so that a long list does not exceed the server's limit. They are repeated while
+/// there is no answer: the user may not have a grant of the scope yet.
 struct PresenceWatches: Sendable {
     private static let atOnce = 4
     private static let pace: Int64 = 1_000
     private static let retry: Int64 = 10_000
 
     private(set) var wanted: Set<ScopeID> = []
-    /// To be asked for, in this order.
+    /// The scopes to ask for, in this order.
     private var queue: [ScopeID] = []
-    /// Asked for and not answered.
+    /// The scopes that were asked for and are not answered.
     private var open: Set<ScopeID> = []
     private var paceUntil: Milliseconds = 0
     private var retryAt: Milliseconds = 0
 
-    /// When to look again; `nil` when the server has answered for all.
+    /// The time of the next look; `nil` when the server has answered for all.
     var due: Milliseconds? { queue.isEmpty ? (open.isEmpty ? nil : retryAt) : paceUntil }
 
-    /// What the app wants from now on; returns what it no longer wants.
+    /// Sets the scopes that the app watches from now on; returns those that it no longer watches.
     mutating func want(_ scopes: Set<ScopeID>) -> [ScopeID] {
         let ended = wanted.subtracting(scopes)
         queue.removeAll { ended.contains($0) }
@@ -30,14 +30,14 @@ struct PresenceWatches: Sendable {
         return ended.sorted()
     }
 
-    /// A new connection: the server knows nothing of this.
+    /// Begins anew on a new connection, whose server session knows no watches.
     mutating func restart() {
         queue = wanted.sorted()
         open = []
         paceUntil = 0
     }
 
-    /// The user was granted something: what had no answer may have one now.
+    /// Asks again for the unanswered scopes: the user was granted a scope, so there may be an answer now.
     mutating func hurry() {
         queue += open.sorted()
         open = []

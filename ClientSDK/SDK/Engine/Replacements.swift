@@ -1,22 +1,22 @@
 import TidemarkModel
 
-/// Connections of this client whose place another one took: a copy of its file is open elsewhere, and none of the two would
-/// stay connected for long.
+/// Counts the connections of this client that were replaced by another one. Then a copy of its file is open elsewhere,
+/// and neither of the two would stay connected for long.
 ///
-/// A copy that writes is found by its numbers; one that only reads is found by this.
+/// A copy that writes is found by its numbers; one that only reads is found by this count.
 struct Replacements: Sendable {
     private var count = 0
     private var since: Milliseconds = 0
     private var connection: Int64 = 0
 
-    /// - Parameter number: of the connection, as the file counts them. Where another process of the same file counts along it
-    ///   is that one that connects, and no other client id would help.
+    /// - Parameter number: the number of the connection, as the file counts them. If another process of the same file
+    ///   counts along, it is that process that connects, and a new client id would not help.
     mutating func opened(_ number: Int64) {
         if number != connection + 1 { count = 0 }
         connection = number
     }
 
-    /// The server closed the connection since the client connected again.
+    /// Notes that the server closed the connection because the client connected again.
     ///
     /// - Returns: true when the file needs a client id of its own.
     mutating func closed(now: Milliseconds, _ timing: EngineTiming) -> Bool {

@@ -1,8 +1,8 @@
 package import TidemarkModel
 import TidemarkWire
 
-/// Whose a store is, and what it holds. A server that says otherwise would fill the store with what belongs to somebody
-/// else, or to another app, and refuse what is written here.
+/// The owner and the schema of a store. A server with another account or schema would fill the store with another
+/// user's or another app's data, and refuse what is written here.
 package struct StoreOwner: Hashable, Sendable {
     package var account: UserID
     /// The name of the schema.
@@ -13,7 +13,8 @@ package struct StoreOwner: Hashable, Sendable {
         self.schema = schema
     }
 
-    /// Why the server is not this store's; `nil` for the right one, and for an older one, which does not tell.
+    /// Returns the reason why the server is not this store's. `nil` for the right one, and for an older server, which
+    /// names neither.
     func mismatch(_ welcome: Welcome) -> SyncFailure? {
         if let user = welcome.user, user != account {
             return SyncFailure(

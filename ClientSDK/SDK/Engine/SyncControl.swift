@@ -4,12 +4,12 @@ import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
-/// Stands for one engine: what it says counts until another one has its place.
+/// The identity of one engine: its reports are accepted until another engine takes its slot.
 final class EnginePlace: Sendable {}
 
-/// The engine that a store runs, its status, and who waits for a round. One engine at a time.
+/// The engine that a store runs, its status, and the tasks that wait for a round. One engine at a time.
 final class SyncControl: Sendable {
-    /// A task that waits for the end of something.
+    /// A task that waits for the end of a round, or of a history's answer.
     private struct Round {
         enum Subject: Hashable {
             case everything
@@ -24,19 +24,19 @@ final class SyncControl: Sendable {
     private struct State {
         var status = SyncStatus(phase: .stopped, lastSync: nil)
         var engine: SyncEngine?
-        /// The engine that came last, also when it runs no more: what an earlier one still says of itself is over.
+        /// The newest engine, also when it runs no more: reports of earlier ones are ignored.
         var place: EnginePlace?
         var task: Task<Void, Never>?
         var isPaused = false
         var rounds: [Int64: Round] = [:]
         var lastRound: Int64 = 0
-        /// A comparison was asked for without an engine, for the next one.
+        /// True when a comparison was requested without an engine; it is passed to the next one.
         var compares = false
-        /// Histories that were asked for without an engine, for the next one.
+        /// The histories that were requested without an engine, for the next one.
         var histories: [RecordKey] = []
     }
 
-    /// Histories that are kept for the next engine; more are forgotten.
+    /// The largest number of histories kept for the next engine; more are ignored.
     private static let historiesMax = 64
 
     private let state = Lock(State())
@@ -48,7 +48,7 @@ final class SyncControl: Sendable {
     /// Keeps the numbers of the status current from now on.
     func count(_ database: LocalDatabase) {
         let isFirst = counting.start(database) { [weak self] in self?.take($0) }
-        // What an earlier launch knew; a database that cannot be read has nothing to say.
+        // The values of an earlier launch. If the database cannot be read, they are left out.
         guard isFirst, let known = try? database.lastKnown() else { return }
         update { status in
             if status.lastSync == nil { status.lastSync = known.sync }
@@ -58,8 +58,8 @@ final class SyncControl: Sendable {
 
     func update(_ change: @Sendable (inout SyncStatus) -> Void) { _ = update(by: nil, change) }
 
-    /// - Parameter place: of the engine that says it; `nil` for what no engine says of itself.
-    /// - Returns: false when another engine has taken the place; nothing has changed then.
+    /// - Parameter place: the identity of the engine that reports; `nil` when the report is not an engine's.
+    /// - Returns: false when another engine has taken over; nothing has changed then.
     func update(by place: EnginePlace?, _ change: @Sendable (inout SyncStatus) -> Void) -> Bool {
         let isHeard = state.withLock { state in
             guard place == nil || state.place === place else { return false }
@@ -71,7 +71,7 @@ final class SyncControl: Sendable {
         return isHeard
     }
 
-    /// The status with the numbers of this moment: for who waited until something was done.
+    /// Returns the status with its numbers counted now, for callers that waited until something was done.
     func counted(_ database: LocalDatabase) async -> SyncStatus {
         count(database)
         await counting.refresh(database) { [weak self] in self?.take($0) }
@@ -80,13 +80,13 @@ final class SyncControl: Sendable {
 
     private func take(_ counts: SyncCounts) { update { $0.take(counts) } }
 
-    /// The status now and after each change; a slow watcher sees the newest.
+    /// The status now and after each change; a slow watcher gets the newest.
     func values() -> AsyncStream<SyncStatus> { changes.values { [weak self] in self?.status } }
 
     // MARK: The engine
 
-    /// Takes the place of the running engine, whose task is returned, already cancelled; one that runs in its caller's task
-    /// is told to disconnect.
+    /// Replaces the running engine and returns its task, already cancelled. An engine that runs in its caller's task is
+    /// asked to disconnect.
     func replace(engine: SyncEngine?, at place: EnginePlace?, task: Task<Void, Never>?) -> Task<Void, Never>? {
         let (engineBefore, before, histories, compares) = state.withLock { state in
             defer {
@@ -103,7 +103,7 @@ final class SyncControl: Sendable {
         changes.send()
         if compares { engine?.compare() }
         for key in histories { engine?.history(of: key) }
-        // What was watched a moment ago was told to the engine before.
+        // The scopes watched a moment ago were passed to the engine before.
         engine?.watchChanged()
         if let before { before.cancel() } else { engineBefore?.want(false) }
         endAllRounds()
@@ -111,7 +111,7 @@ final class SyncControl: Sendable {
         return before
     }
 
-    /// The engine runs no more; nobody must wait for it.
+    /// Notes that the engine has ended, and ends the rounds that wait for it.
     func ended(_ engine: SyncEngine) {
         let wasCurrent = state.withLock { state in
             guard state.engine === engine else { return false }
@@ -121,7 +121,7 @@ final class SyncControl: Sendable {
         if wasCurrent { endAllRounds() }
     }
 
-    /// Asks now, or with the next engine.
+    /// Asks the server for the history now, or with the next engine.
     func askHistory(of key: RecordKey) {
         let engine = state.withLock { state in
             let isKept = state.histories.contains(key) || state.histories.count >= Self.historiesMax
@@ -131,13 +131,13 @@ final class SyncControl: Sendable {
         engine?.history(of: key)
     }
 
-    /// The same, and waits for the end of the server's answer; returns at once without a connection, with the connection's
-    /// end, and when the time is over.
+    /// Asks for the history and waits for the end of the server's answer. Returns at once without a connection, and at
+    /// the latest when the connection ends or the time is up.
     func history(of key: RecordKey, within bound: Duration, by clock: any Clock<Duration>) async {
         guard bound > .zero else { return askHistory(of: key) }
         await withTaskGroup { group in
             group.addTask {
-                // An engine that is not connected asks with its next connection, which nobody waits for.
+                // An engine that is not connected asks with its next connection; the caller does not wait for that.
                 let isWaited = await self.wait(for: .history(key), where: \.phase.isConnected) { engine, _ in
                     engine.history(of: key)
                 }
@@ -152,10 +152,10 @@ final class SyncControl: Sendable {
 
     func endHistory(of key: RecordKey) { end { $1.subject == .history(key) } }
 
-    /// The connection is gone, and answers with it.
+    /// Ends the waits for histories: the connection has ended, and no answers will arrive.
     func endHistories() { end { if case .history = $1.subject { true } else { false } } }
 
-    /// Asks now, or with the next engine.
+    /// Asks for a comparison now, or with the next engine.
     func compare() {
         let engine = state.withLock { state in
             state.compares = state.engine == nil
@@ -164,7 +164,7 @@ final class SyncControl: Sendable {
         engine?.compare()
     }
 
-    /// Older records are wanted; without an engine, the next one sees it by itself.
+    /// Passes on that older records are wanted. Without an engine nothing is needed: the next one looks by itself.
     func wantPages() { state.withLock { $0.engine }?.wantsPages() }
 
     var isPaused: Bool { state.withLock { $0.isPaused } }
@@ -177,7 +177,7 @@ final class SyncControl: Sendable {
         tellPause(engine)
     }
 
-    /// Until what was said is what holds: two callers may overtake each other.
+    /// Repeats until the value passed on is the one that is set: two callers may overtake each other.
     private func tellPause(_ engine: SyncEngine?) {
         guard let engine else { return }
         var told: Bool
@@ -187,14 +187,14 @@ final class SyncControl: Sendable {
         } while told != isPaused
     }
 
-    /// Dropped without an engine.
+    /// Sends an ephemeral message; without an engine it is dropped.
     func say(_ message: Ephemeral) { state.withLock { $0.engine }?.say(message) }
 
     func watchChanged() { state.withLock { $0.engine }?.watchChanged() }
 
     // MARK: Rounds
 
-    /// Asks the engine for a round and waits for its end; returns at once without an engine, or when the task is
+    /// Asks the engine for a round and waits for its end. Returns at once without an engine, or when the task is
     /// cancelled.
     ///
     /// - Parameter collection: `nil` for all.
@@ -204,7 +204,7 @@ final class SyncControl: Sendable {
         }
     }
 
-    /// - Returns: false where there is no engine, or the status is not as it must be: nobody was asked.
+    /// - Returns: false without an engine, or when the status does not allow it; nothing was asked then.
     private func wait(
         for subject: Round.Subject, where isPossible: (SyncStatus) -> Bool = { _ in true },
         _ ask: (SyncEngine, Int64) -> Void
@@ -223,7 +223,7 @@ final class SyncControl: Sendable {
                 }
                 guard let engine else { return continuation.resume() }
                 isAsked = true
-                // Cancelled before there was something to end: the handler found nothing.
+                // The task was cancelled before the round was registered: the cancellation handler found nothing.
                 if Task.isCancelled { return end(round) }
                 ask(engine, round)
             }
@@ -233,7 +233,7 @@ final class SyncControl: Sendable {
         return isAsked
     }
 
-    /// - Parameter collection: the rounds of that collection, or those of everything.
+    /// - Parameter collection: `nil` for the rounds of everything.
     func endRounds(through last: Int64, of collection: String? = nil) {
         let subject = collection.map { Round.Subject.collection($0) } ?? .everything
         end { $0 <= last && $1.subject == subject }

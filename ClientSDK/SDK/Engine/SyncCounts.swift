@@ -2,7 +2,7 @@ import Dispatch
 import GRDB
 import TidemarkLock
 
-/// The numbers of a status that stand in the database.
+/// The numbers of a status that are counted in the database.
 struct SyncCounts: Hashable, Sendable {
     var pending = 0
     var failed = 0
@@ -11,7 +11,7 @@ struct SyncCounts: Hashable, Sendable {
     var failedBlobs = 0
     var filled = SyncProgress(done: 0, total: 0)
 
-    /// - Parameter filled: what is known of the pages; they are counted without it.
+    /// - Parameter filled: the count of pages, if it is known; else they are counted.
     static func fetch(_ db: Database, filled: SyncProgress? = nil) throws -> SyncCounts {
         var counts = SyncCounts()
         let waiting = "SELECT state, count(*) FROM tidemark_outbox WHERE \(OutboxTable.isPending) GROUP BY state"
@@ -34,9 +34,9 @@ struct SyncCounts: Hashable, Sendable {
 }
 
 extension SyncProgress {
-    /// The pages that were fetched, of all there are to fetch.
+    /// Returns the number of pages fetched, of all pages to fetch.
     fileprivate static func pages(_ db: Database) throws -> SyncProgress {
-        // The first is a count of pages, and the second one of an index that is empty in the end.
+        // The first counts all pages, and the second an index that is empty in the end.
         let total = try db.first("SELECT count(*) FROM tidemark_scope_page")?.integer(0) ?? 0
         let toCome = "SELECT count(*) FROM tidemark_scope_page WHERE \(ScopeTable.isToCome)"
         let left = try db.first(toCome)?.integer(0) ?? 0
@@ -52,8 +52,8 @@ extension SyncStatus {
     }
 }
 
-/// The count of pages for one observation. While many are to come they are counted four times a second at most: a count goes
-/// through all of them, and with many scopes would take longer than what it counts. The last ones are always counted.
+/// The count of pages for one observation. While many are to come they are counted four times a second at most: a count
+/// visits all of them, and with many scopes would take longer than fetching. The last ones are always counted.
 final class PageCount: Sendable {
     static let many = 1_000
     private static let apart = Duration.milliseconds(250)
@@ -72,14 +72,14 @@ final class PageCount: Sendable {
     }
 }
 
-/// Counts once someone wants to know, and from then on with every change.
+/// Counts from the first request on, and then with every change.
 final class CountWatch: Sendable {
     private let hasStarted = Lock(false)
     private let observation = Lock<AnyDatabaseCancellable?>(nil)
-    /// Where counts are told, one after the other.
+    /// The queue on which counts are reported, one after the other.
     private let queue = DispatchQueue(label: "tidemark.status")
 
-    /// The first call reads before it returns; blocks for one short read.
+    /// Starts counting. The first call reads before it returns, and blocks for one short read.
     ///
     /// - Returns: true for the first call.
     func start(_ database: LocalDatabase, _ update: @escaping @Sendable (SyncCounts) -> Void) -> Bool {
@@ -97,7 +97,7 @@ final class CountWatch: Sendable {
         return true
     }
 
-    /// Counts now. Reads where the observation tells what it has read: elsewhere, a count could come after a newer one.
+    /// Counts now, on the queue on which the observation reports: elsewhere, a count could arrive after a newer one.
     func refresh(_ database: LocalDatabase, _ update: @escaping @Sendable (SyncCounts) -> Void) async {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -107,7 +107,7 @@ final class CountWatch: Sendable {
         }
     }
 
-    /// A database that cannot be read fails every call of the app; the status is not the place to say so.
+    /// Counts, and ignores errors: a database that cannot be read fails every call of the app, which reports it.
     private static func count(_ database: LocalDatabase, _ update: (SyncCounts) -> Void) {
         if let counts = try? database.writer.read({ try SyncCounts.fetch($0) }) { update(counts) }
     }

@@ -1,5 +1,5 @@
 extension SyncEffect {
-    /// A write of what came from the server, or its confirmation, on whose answer the machine waits.
+    /// True for a write of what the server sent, or its confirmation, whose answer the machine waits for.
     var isAnsweredWrite: Bool {
         switch self {
         case .applyWelcome, .applyChanges, .applyPage, .applyPages, .applyHistory, .applyComparison, .dropComparison,
@@ -12,33 +12,33 @@ extension SyncEffect {
         }
     }
 
-    /// The same with the frames, or the pages, of messages that came together as one step for the disk.
+    /// Returns the effects with the frames, or the pages, of messages that arrived together as one step for the disk.
     ///
-    /// A frame may be applied before what stands between it and the frame before: that is something to be read, told or
-    /// sent. What is written is not passed.
+    /// A frame may be applied before the effects between it and the frame before it if these only read, report or send.
+    /// It is not moved before a write.
     static func gathering(_ effects: [SyncEffect]) -> [SyncEffect] {
         var gathered: [SyncEffect] = []
         /// The index of the frames, or of the pages, that the next one can join.
-        var place: Int?
+        var joinable: Int?
         for effect in effects {
             switch effect {
             case .applyChanges(let frames):
-                if let place, case .applyChanges(let before) = gathered[place] {
-                    gathered[place] = .applyChanges(before + frames)
+                if let joinable, case .applyChanges(let before) = gathered[joinable] {
+                    gathered[joinable] = .applyChanges(before + frames)
                     continue
                 }
-                place = gathered.count
+                joinable = gathered.count
             case .applyPages(let pages):
-                if let place, case .applyPages(let before) = gathered[place] {
-                    gathered[place] = .applyPages(before + pages)
+                if let joinable, case .applyPages(let before) = gathered[joinable] {
+                    gathered[joinable] = .applyPages(before + pages)
                     continue
                 }
-                place = gathered.count
+                joinable = gathered.count
             case .confirm, .send, .sendEphemeral, .loadPush, .loadPages, .heard, .pushPaused, .wake: break
             case .open, .close, .applyWelcome, .applyPage, .applyHistory, .loadHistory, .historyEnded,
                 .loadComparison, .applyComparison, .dropComparison, .fork, .withhold,
                 .releaseWithheld, .refreshToken, .status, .roundEnded, .collectionRoundEnded:
-                place = nil
+                joinable = nil
             }
             gathered.append(effect)
         }

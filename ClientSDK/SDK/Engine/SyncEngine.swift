@@ -6,14 +6,15 @@ package import TidemarkWire
 
 /// Runs the sync machine: carries out its effects against the local database and a transport.
 ///
-/// One loop takes one event at a time; the next network messages are read only when the last ones are in the database. So
-/// a slow disk slows the server's sending, and nothing piles up. What waits meanwhile is applied together.
+/// One loop takes one event at a time; the next network messages are read only when the last ones are in the database.
+/// A slow disk therefore slows the server's sending, and nothing piles up. Messages that wait meanwhile are applied
+/// together.
 package final class SyncEngine: Sendable {
     private let database: LocalDatabase
     private let configuration: EngineConfiguration
     private let lane: DatabaseLane
     private let hints = EngineHints()
-    /// What the machine's deadlines go by.
+    /// The clock of the machine's deadlines.
     private let uptime: Uptime
     private let logger: Logger
 
@@ -27,37 +28,38 @@ package final class SyncEngine: Sendable {
         hints.watchChanged()
     }
 
-    /// The app wrote something; never blocks.
+    /// Notes that the app wrote something; never blocks.
     package func wrote() { hints.wrote() }
 
-    /// Older records are wanted; never blocks.
+    /// Notes that older records are wanted; never blocks.
     package func wantsPages() { hints.wantPages() }
 
-    /// The network came back: try now instead of at the end of the wait.
+    /// Notes that the network is back: the engine tries now instead of at the end of the wait.
     package func hurry() { hints.hurry() }
 
-    /// The way to the network has changed; never blocks.
+    /// Notes that the route to the network has changed; never blocks.
     package func network(_ change: NetworkChange) { hints.network(change) }
 
-    /// Asks the server for a record's history, if it is there; what comes is in the database.
+    /// Asks the server for a record's history if the record is on the device; the answer is stored in the database.
     package func history(of key: RecordKey) { hints.history(of: key) }
 
     /// Has the copy compared with the server as soon as it is live.
     package func compare() { hints.compare() }
 
-    /// Asks for a round; `EngineConfiguration.roundEnded` is told of its end.
+    /// Asks for a round; `EngineConfiguration.roundEnded` is called at its end.
     package func sync(round: Int64) { hints.sync(round) }
 
-    /// The same for one collection; `EngineConfiguration.collectionRoundEnded` is told of its end.
+    /// Asks for a round of one collection; `EngineConfiguration.collectionRoundEnded` is called at its end.
     package func sync(_ collection: String, round: Int64) { hints.sync(collection, round) }
 
-    /// Says something to those who are connected now, if it can be said at once.
+    /// Sends an ephemeral message to the users connected now, if it can be sent at once.
     package func say(_ message: Ephemeral) { hints.say(message) }
 
-    /// The app watches the presence of other scopes than before.
+    /// Notes that the app watches the presence of other scopes than before.
     package func watchChanged() { hints.watchChanged() }
 
-    /// Connects, or disconnects and stays so; the last call counts. An engine connects by itself when it starts to run.
+    /// Connects, or disconnects and stays disconnected; the last call decides. An engine connects by itself when it
+    /// starts to run.
     package func want(_ isConnected: Bool) { hints.want(isConnected) }
 
     /// Syncs until the task is cancelled. Errors of the network and the server never end it.
@@ -79,7 +81,7 @@ package final class SyncEngine: Sendable {
                 let event = incoming.event
                 switch event {
                 case .tick: alarm.rang()
-                // Ended by the other end, and closed here all the same.
+                // The other end closed the connection; it is closed here all the same.
                 case .closed, .lost: await close(link, .normal, in: &children)
                 default: break
                 }
@@ -92,7 +94,7 @@ package final class SyncEngine: Sendable {
                         let answer = await execute(effect, events: events, link: link, alarm: &alarm, in: &children)
                         guard let answer else { continue }
                         pending.append(answer)
-                        // What stands behind a failed write must not happen.
+                        // The effects behind a failed write must not happen.
                         switch answer {
                         case .applyFailed, .forkFound: break carrying
                         default: break
@@ -118,7 +120,7 @@ package final class SyncEngine: Sendable {
         case .send(let bytes):
             guard !link.send(bytes) else { break }
             await close(link, .normal, in: &children)
-            return .lost(SyncFailure(.serverSilent, "the network takes nothing"))
+            return .lost(SyncFailure(.serverSilent, "the network accepts no more data"))
         case .sendEphemeral(let bytes): link.sendEphemeral(bytes)
         case .applyWelcome(let welcome):
             return await apply { [database, configuration] in
@@ -211,7 +213,7 @@ package final class SyncEngine: Sendable {
         return answer
     }
 
-    /// Nobody waits for the end: a peer that is gone answers no close frame.
+    /// Closes the connection without waiting for the end: a peer that is gone answers no close frame.
     private func close(_ link: Link, _ code: CloseCode, in children: inout ChildTasks) async {
         guard let connection = link.end() else { return }
         await children.add { await connection.close(code: code.rawValue) }
@@ -237,7 +239,7 @@ package final class SyncEngine: Sendable {
         }
     }
 
-    /// One connection from its opening to its end.
+    /// Runs one connection from its opening to its end.
     private func converse(_ attempt: UInt64, events: AsyncChannel<Incoming>, link: Link) async {
         guard let (connection, outgoing) = await open(attempt, events: events, link: link) else { return }
         await withChildTasks { children in
@@ -254,7 +256,7 @@ package final class SyncEngine: Sendable {
         }
     }
 
-    /// Reads until the connection ends, and does not close it: who ends the attempt does that, once.
+    /// Reads until the connection ends, and does not close it: the code that ends the attempt closes it, once.
     private func receive(
         _ connection: any TransportConnection, _ attempt: UInt64, _ events: AsyncChannel<Incoming>
     ) async {
@@ -274,7 +276,7 @@ package final class SyncEngine: Sendable {
         await events.send(Incoming(closed, of: attempt))
     }
 
-    /// Connects and tells of it; `nil` when that failed or nobody waits for it any more.
+    /// Connects and reports it; `nil` when that failed or the attempt has ended.
     private func open(
         _ attempt: UInt64, events: AsyncChannel<Incoming>, link: Link
     ) async -> (any TransportConnection, outgoing: AsyncStream<[UInt8]>)? {
@@ -339,7 +341,7 @@ package final class SyncEngine: Sendable {
             logger.warning("another installation uses this client id", metadata: ["error": "\(error)"])
             return .forkFound("\(error)", isCopy: true)
         } catch let error as StoreError where error.code == .serverForgot {
-            logger.warning("the server was set back", metadata: ["error": "\(error)"])
+            logger.warning("the server's database went back", metadata: ["error": "\(error)"])
             return .forkFound("\(error)", isCopy: false)
         } catch {
             logger.error("the local database refused", metadata: ["error": "\(error)"])
@@ -348,7 +350,7 @@ package final class SyncEngine: Sendable {
     }
 }
 
-/// An event on its way to the loop, with the attempt that it comes from when it comes from a connection.
+/// An event on its way to the loop, and the attempt that it belongs to if it is a connection's.
 private struct Incoming: Sendable {
     let event: SyncEvent
     let attempt: UInt64?

@@ -1,39 +1,39 @@
 package import TidemarkModel
 package import TidemarkWire
 
-/// What happens to the engine.
+/// An event that the machine reacts to.
 package enum SyncEvent: Sendable {
     /// The app wants to be connected.
     case start
     /// The app wants to be disconnected.
     case stop
-    /// A deadline that the machine asked for has come, or something made it worth looking.
+    /// A deadline that the machine set is due, or something made a look worthwhile.
     case tick
-    /// The network came back: no need to wait for the next attempt's time. May come as often as it likes.
+    /// The network is back: the machine need not wait for the next attempt's time. May occur at any rate.
     case hurry
-    /// The system says that the way to the network has changed. May come as often as it likes.
+    /// The system reports that the route to the network has changed. May occur at any rate.
     case network(NetworkChange)
-    /// The app asks for a round now: an attempt, all that is pending sent, all that is new taken in. Rounds are numbered
-    /// upwards; `roundEnded` names the highest one that it answers.
+    /// The app asks for a round now: an attempt, then all pending writes sent and all new changes taken in. Rounds are
+    /// numbered upwards; `roundEnded` names the highest one that it answers.
     case sync(round: Int64)
-    /// The app asks for a round of one collection: the same, with the collection's pages before any others and without
-    /// waiting for those. `collectionRoundEnded` answers it. The name is the server's.
+    /// The app asks for a round of one collection: the same, with the collection's pages first and without waiting for
+    /// others. `collectionRoundEnded` answers it. The name is the server's.
     case syncCollection(String, round: Int64)
     /// The socket is open, with the token and the numbers for `hello`.
     case opened(token: String, start: ConnectionStart)
     /// The socket could not be opened.
     case openFailed(SyncFailure)
-    /// The socket is gone, and its transport knows why.
+    /// The socket is closed, and its transport knows the reason.
     case lost(SyncFailure)
-    /// The socket is gone; `code` is 1006 when it was simply lost.
+    /// The socket is closed; `code` is 1006 when the connection was simply lost.
     case closed(code: UInt16, reason: String)
     /// One whole message.
     case received([UInt8])
-    /// Whole messages that waited together, in their order.
+    /// Whole messages that arrived together, in their order.
     case arrived([[UInt8]])
     /// The app wrote something.
     case wrote
-    /// The app has something to say to those who are connected now.
+    /// The app has an ephemeral message for the users connected now.
     case say(Ephemeral)
     /// The app watches the presence of these scopes, and of no others.
     case watch(Set<ScopeID>)
@@ -43,28 +43,28 @@ package enum SyncEvent: Sendable {
     case pushLoaded([NumberedEntry])
     /// The answer to `loadPages`.
     case pagesLoaded([PageRequest])
-    /// The app wants to know a record's history; asked for with the next connection when there is none.
+    /// The app requests a record's history; without a connection, the next one asks for it.
     case history(RecordKey)
-    /// The answer to `loadHistory`; `nil` for a record that is not held.
+    /// The answer to `loadHistory`; `nil` for a record that is not on the device.
     case historyLoaded(RecordKey, HistoryRequest?)
-    /// The app wants the copy to be compared with the server; as soon as it is live.
+    /// The app wants the copy to be compared with the server as soon as it is live.
     case compare
-    /// The answer to `loadComparison`; `nil` when nothing is to be compared now. `isBehind` while the comparison stands in for
-    /// filling.
+    /// The answer to `loadComparison`; `nil` when nothing is to be compared now. `isBehind` is true while the
+    /// comparison replaces filling.
     case comparisonLoaded(CompareRequest?, isBehind: Bool)
-    /// An answer was compared with the copy, in which so many records were wrong.
+    /// An answer was compared with the copy, and this many records were wrong.
     case compared(wrong: Int)
     /// A frame, page or welcome is in the database.
     case applied
-    /// The disk has confirmed what was applied, the outcomes up to this number among it.
+    /// The disk has confirmed what was applied, including the outcomes up to this number.
     case confirmed(settled: Int64)
-    /// The database could not take it.
+    /// The database could not apply it.
     case applyFailed(SyncFailure)
     /// The database found that another installation uses its client id.
     case forkFound(String, isCopy: Bool)
     /// A fresh token.
     case tokenRefreshed(String)
-    /// No token was to be had.
+    /// The app's token closure failed.
     case tokenFailed(String)
 }
 
@@ -72,7 +72,7 @@ package enum SyncEvent: Sendable {
 package struct NumberedEntry: Hashable, Sendable {
     package var number: Int64
     package var entry: Push.Entry
-    /// Bytes on the wire, about.
+    /// The approximate size on the wire, in bytes.
     package var bytes: Int
 
     package init(number: Int64, entry: Push.Entry, bytes: Int) {
@@ -82,14 +82,14 @@ package struct NumberedEntry: Hashable, Sendable {
     }
 }
 
-/// A push that is on its way, or being settled.
+/// A push that is under way, or being settled.
 struct SentPush: Hashable, Sendable {
-    /// Its last number.
+    /// The number of the push's last transaction.
     var last: Int64
     var bytes: Int
 }
 
-/// What a new connection says of itself; reading it makes its counter durable.
+/// The values of a new connection's `hello`. Reading them makes the connection counter durable.
 package struct ConnectionStart: Hashable, Sendable {
     package var client: ClientID
     package var isNewClient: Bool
@@ -98,15 +98,15 @@ package struct ConnectionStart: Hashable, Sendable {
     package var scopes: [HeldScope]
     package var ackedThrough: Int64
     package var owner: StoreOwner
-    /// Past cursors, newest first.
+    /// The past cursors, newest first.
     package var ends: [String]
-    /// The role that is known in each of `scopes`, in their order.
+    /// The known role in each of `scopes`, in the same order.
     package var roles: [Role]
-    /// Digests of what is held, where that is too much to be listed to a server that knows them.
+    /// Digests of the held scopes, when a list would be too long and the server knows digests.
     package var digests: ScopeDigests?
-    /// What the copy holds is still being compared, since it came back from below the horizon.
+    /// True while the copy's content is still being compared, since it came back from below the horizon.
     package var isBehind: Bool
-    /// The number of the last transaction that was written, those counted that have none yet.
+    /// The number of the last transaction written, counting those without a number yet.
     package var written: Int64?
 
     package init(

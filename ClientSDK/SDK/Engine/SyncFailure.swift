@@ -1,77 +1,77 @@
 import TidemarkWire
 
-/// Why a store is not in step with its server: a code for the app, words for logs and support.
+/// The reason why a store is not in sync with its server: a code for the app, words for logs and support.
 ///
 ///     if case .error(let failure) = status.activity, failure.code == .unauthenticated { showSignIn() }
 ///
-/// A transport that knows why there is no connection throws one; any other error of a transport counts as `unreachable`,
-/// or as `connectionLost` once there was a connection.
+/// A transport that knows why there is no connection throws one. Any other error of a transport is treated as
+/// `unreachable`, or as `connectionLost` once there was a connection.
 public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is the matter; the raw value is stable, for metrics and support.
+    /// The kind of failure; the raw value is stable, for metrics and support.
     public enum Code: String, CaseIterable, Hashable, Sendable {
-        /// No way to the server: no network, no such host, nobody listening.
+        /// The server cannot be reached: no network, no such host, nothing listening.
         case unreachable
-        /// The connection ended without a word.
+        /// The connection ended without a reason.
         case connectionLost = "connection_lost"
-        /// The connection is there, and nothing comes over it any more.
+        /// The connection is open, and nothing arrives over it any more.
         case serverSilent = "server_silent"
-        /// The server is there, and does not answer what it is asked.
+        /// The server is reachable, and does not answer requests.
         case unanswered
-        /// Nobody can be trusted at that address: a certificate, or no TLS at all.
+        /// The server at that address cannot be trusted: an invalid certificate, or no TLS at all.
         case tlsFailed = "tls_failed"
-        /// What answers at that address is no Tidemark server: a wrong path, a proxy's page.
+        /// The answer from that address is not a Tidemark server's: a wrong path, a proxy's page.
         case notASyncServer = "not_a_sync_server"
         /// The app's token closure threw.
         case tokenFailed = "token_failed"
         /// The server does not accept the token.
         case unauthenticated
-        /// The token does not open this workspace, or was revoked: the user has to sign in again.
+        /// The token does not allow this workspace, or was revoked: the user has to sign in again.
         case forbidden
-        /// The token is another user's than the store's account: nothing was applied or sent. Give the account's token, or
-        /// open a store for the user.
+        /// The token belongs to another user than the store's account: nothing was applied or sent. Give the account's
+        /// token, or open a store for the user.
         case otherAccount = "other_account"
         /// The server stores another app's schema: nothing was applied or sent. Connect to the app's own server.
         case otherSchema = "other_schema"
-        /// The server does not speak this app's version any more.
+        /// The server no longer supports this app's protocol version.
         case versionUnsupported = "version_unsupported"
-        /// Who runs the server serves only newer versions of the app: ask the user to update. What is written stays here
-        /// and is sent after the update; until then the server is asked again every few hours.
+        /// The operator allows only newer versions of the app: ask the user to update. Writes stay on the device and
+        /// are sent after the update; until then the server is asked again every few hours.
         case updateRequired = "update_required"
         /// The same client id is connected elsewhere.
         case connectedElsewhere = "connected_elsewhere"
-        /// The server did not know the client id, or knew it from elsewhere; the store took another one.
+        /// The server did not know the client id, or knew it from another device; the store took a new one.
         case clientReplaced = "client_replaced"
         /// Too many connections or requests.
         case rateLimited = "rate_limited"
         /// The server cannot serve at the moment.
         case unavailable
-        /// The server stops, or wants the connection to be made anew.
+        /// The server is stopping, or wants the connection to be opened anew.
         case goingAway = "going_away"
-        /// The server waited for this client too long.
+        /// The server waited too long for this client.
         case timedOut = "timed_out"
-        /// One side does not speak the protocol.
+        /// One side violated the protocol.
         case protocolViolation = "protocol_violation"
-        /// A message was larger than the server takes.
+        /// A message was larger than the server accepts.
         case tooLarge = "too_large"
-        /// Some writes got no answer too often, and are kept from being sent for a while.
+        /// Some writes got no answer too often, and are withheld for a while.
         case writesWithheld = "writes_withheld"
-        /// The user has more scopes than a connection holds: the oldest are not on this device. All others are in step.
+        /// The user has more scopes than a connection holds: the oldest are not on this device. All others are in sync.
         case scopesLeftOut = "scopes_left_out"
-        /// There is no room on the device.
+        /// The device has no free disk space.
         case diskFull = "disk_full"
         /// The local database failed.
         case databaseFailed = "database_failed"
-        /// The copy on the device refused what the server sent, on several connections in a row: nothing new arrives until
-        /// that is mended. It is tried again; give the detail to support.
+        /// The copy on the device refused what the server sent, on several connections in a row: nothing new arrives
+        /// until the cause is fixed. The client tries again; give the detail to support.
         case cannotApply = "cannot_apply"
     }
 
-    /// What is the matter.
+    /// The kind of failure.
     public let code: Code
-    /// For logs and support; may quote the server: one line of at most 200 characters, without markup.
+    /// An explanation for logs and support; may quote the server. One line of at most 200 characters, without markup.
     public let detail: String
-    /// With ``Code/updateRequired``: the least version of the app that is served, such as `2.4`; empty where the server does
-    /// not tell it.
+    /// With ``Code/updateRequired``: the lowest version of the app that is allowed, such as `2.4`; empty if the server
+    /// does not name it.
     public let minimumApp: String?
 
     public init(_ code: Code, _ detail: String, minimumApp: String? = nil) {
@@ -80,11 +80,11 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         self.minimumApp = minimumApp
     }
 
-    /// The handshake was answered by an HTTP status instead of a connection.
+    /// Creates the failure of a handshake that was answered by an HTTP status instead of a connection.
     ///
     /// - Parameters:
     ///   - httpStatus: any but 101.
-    ///   - detail: words of the answer.
+    ///   - detail: the text of the answer.
     public init(httpStatus: Int, _ detail: String) {
         switch httpStatus {
         case 401: code = .unauthenticated
@@ -103,7 +103,7 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The code and the detail.
     public var description: String { "\(code.rawValue): \(detail)" }
 
-    /// Nobody was reached, or nobody is there any more: what a device without a network sees.
+    /// True when the server was not reached or the connection broke: the failures of a device without a network.
     var isOffline: Bool {
         switch code {
         case .unreachable, .connectionLost, .serverSilent: true
@@ -118,10 +118,10 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SyncFailure {
-    /// Whatever a transport threw; what it knows itself stands.
+    /// Wraps an error that a transport threw; a `SyncFailure` is kept.
     init(_ error: any Error, otherwise code: Code) { self = error as? SyncFailure ?? SyncFailure(code, "\(error)") }
 
-    /// The end of a connection by a close code; `nil` for one that no server of this protocol gives.
+    /// Creates the failure for a close code; `nil` is for a code that no server of this protocol sends.
     init(closed code: CloseCode?, _ reason: String) {
         switch code {
         case .normal, .goingAway: self.init(.goingAway, reason)
@@ -140,21 +140,21 @@ extension SyncFailure {
         }
     }
 
-    /// The reason begins with the least version that is served and a colon.
+    /// Parses a reason that begins with the lowest allowed version and a colon.
     private init(appTooOld reason: String) {
         let parts = reason.split(separator: ":", maxSplits: 1)
         let minimum = parts.count == 2 ? String(parts[0].prefix(Self.versionCharactersMax)) : ""
         self.init(
             .updateRequired,
-            "the server serves the app from \(minimum.isEmpty ? "a newer version" : minimum) on: update it; what is written here"
-                + " stays and is sent then", minimumApp: minimum)
+            "the server requires \(minimum.isEmpty ? "a newer version" : "version \(minimum)") of the app: update it. "
+                + "What is written here is kept, and sent then", minimumApp: minimum)
     }
 
     private static let versionCharactersMax = 32
 }
 
 extension String {
-    /// A page's text, without its tags, scripts and styles.
+    /// The page's text without its tags, scripts and styles.
     fileprivate var withoutMarkup: String {
         guard contains("<") else { return self }
         var words = ""
@@ -162,7 +162,7 @@ extension String {
         while let open = rest.firstIndex(of: "<") {
             words += rest[..<open] + " "
             rest = rest[open...]
-            // What is no text ends with its own tag.
+            // Scripts and styles end with their own tag.
             let end = ["script", "style"].first { rest.dropFirst().prefix($0.count).lowercased() == $0 }.map {
                 "</\($0)"
             }
@@ -173,7 +173,8 @@ extension String {
         return words + rest
     }
 
-    /// One line of text that cannot steer a terminal or a log: what does not print is a space, and spaces are one.
+    /// Returns one line of text that cannot control a terminal or a log: unprintable characters become spaces, and runs
+    /// of spaces one.
     fileprivate func singleLine(charactersMax: Int) -> String {
         var line = ""
         for scalar in unicodeScalars.prefix(20 * charactersMax) {

@@ -1,26 +1,27 @@
 import TidemarkModel
 import TidemarkWire
 
-/// Where the comparison of the copy with the server stands: one question at a time, while nothing else is asked for.
+/// The state of the comparison of the copy with the server: one question at a time, while nothing else is
+/// requested.
 struct CompareLane: Sendable {
-    /// The server answers.
+    /// True when the server answers comparisons.
     var isAnswered = false
-    /// The app asks for one, or the copy has gone back.
+    /// True when the app asked for a comparison, or the copy has gone back.
     var isAsked = false
-    /// It stands in for filling: the copy came back from below the horizon.
+    /// True while the comparison replaces filling: the copy came back from below the horizon.
     var isBehind = false
-    /// Records that were found wrong and of which the server was not told.
+    /// The number of wrong records that were not reported to the server yet.
     var untold: Int64 = 0
-    /// The database is looking for the next question.
+    /// True while the database looks for the next question.
     var isLoading = false
     /// The question that the server has not answered.
     var request: CompareRequest?
-    /// When the database is looked into again for whether it is time.
+    /// The time at which the database is asked again whether a comparison is due.
     var due: Milliseconds = 0
 
-    /// What was asked for is not answered any more.
+    /// Forgets what will not be answered any more.
     mutating func disconnected() {
-        // What was under way goes on with the next connection.
+        // An interrupted comparison continues on the next connection.
         if request != nil { due = 0 }
         (isAnswered, isLoading, isBehind, request) = (false, false, false, nil)
     }
@@ -39,15 +40,15 @@ extension SyncMachine {
         comparing.due = now + timing.compareEvery
     }
 
-    /// Asks what the database found, if it found something.
+    /// Sends the question that the database found, if there is one.
     ///
-    /// - Parameter isBehind: the comparison stands in for filling, and is not over.
+    /// - Parameter isBehind: true when the comparison replaces filling, and is not complete.
     mutating func ask(_ request: CompareRequest?, isBehind: Bool, now: Milliseconds, _ effects: inout [SyncEffect]) {
         comparing.isLoading = false
         comparing.isBehind = isBehind && isStreaming
         guard isStreaming else { return }
         guard var request else {
-            // Something is to be fetched first.
+            // Something has to be fetched first.
             if isBehind { comparing.due = now + timing.compareRetry }
             return
         }
@@ -57,9 +58,9 @@ extension SyncMachine {
         effects.append(.send(ClientMessage.compare(request).encode()))
     }
 
-    /// - Returns: false when it is no answer to what was asked.
+    /// - Returns: false when the answer does not match the question.
     mutating func take(_ answer: CompareAnswer, now: Milliseconds, _ effects: inout [SyncEffect]) -> Bool {
-        // One that was asked for on behalf of a grant that is gone.
+        // An answer to a question that was dropped with its grant.
         guard let request = comparing.request, request.id == answer.id else { return true }
         guard answer.answers(request) else { return false }
         comparing.request = nil
@@ -69,7 +70,7 @@ extension SyncMachine {
         return true
     }
 
-    /// Tells the server what was wrong, so that whoever runs it hears of it.
+    /// Reports wrong records to the server, so that its operator is informed.
     mutating func found(wrong records: Int, _ effects: inout [SyncEffect]) {
         comparing.untold += Int64(records)
         guard isStreaming, comparing.untold > 0 else { return }
@@ -77,14 +78,14 @@ extension SyncMachine {
         comparing.untold = 0
     }
 
-    /// - Returns: false when the error is not about what is compared.
+    /// - Returns: false when the error is not about the comparison.
     mutating func refuseComparison(_ error: ErrorMessage, now: Milliseconds, _ effects: inout [SyncEffect]) -> Bool {
         guard let request = comparing.request, request.id == error.request else { return false }
         comparing.request = nil
         if error.code == .forbidden || error.code == .tooLarge {
             comparing.due = now
             effects.append(.dropComparison(request))
-            // What cannot be compared is filled by pages where it has to be.
+            // What cannot be compared is filled by pages where that is needed.
             if comparing.isBehind { fill(now: now, &effects) }
         } else {
             comparing.due = now + min(max(timing.pauseMax / 10, error.retryAfter ?? 0), timing.pauseMax)

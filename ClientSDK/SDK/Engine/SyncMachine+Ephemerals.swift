@@ -2,28 +2,28 @@ import TidemarkModel
 import TidemarkWire
 
 extension SyncMachine {
-    /// Says something if it can be said now; otherwise nobody ever hears of it.
+    /// Sends an ephemeral message if that is possible now; otherwise it is dropped.
     ///
-    /// Before the copy is up to date the server drops what is said; so it is not sent.
+    /// Until the copy is up to date the server drops ephemeral messages, so they are not sent.
     func say(_ message: Ephemeral, _ effects: inout [SyncEffect]) {
         guard isLive, let ephemeralLimits, ephemeralLimits.allow(message) else { return }
         effects.append(.sendEphemeral(ClientMessage.ephemeral(message).encode()))
     }
 
-    /// Somebody said something, or the server spoke of somebody.
+    /// Passes on an ephemeral message of another user, or the server's presence message.
     mutating func hear(_ message: Ephemeral, _ effects: inout [SyncEffect]) {
         if message.kind == Ephemeral.presence { presence.answered(message.scope) }
         effects.append(.heard(message))
     }
 
-    /// The app watches the presence of these scopes, and of no others.
+    /// Sets the scopes whose presence the app watches, and ends the watches of all others.
     mutating func watch(_ scopes: Set<ScopeID>, _ effects: inout [SyncEffect]) {
         for scope in presence.want(scopes) {
             say(Ephemeral(scope: scope, kind: Ephemeral.presence, lifetime: 0), &effects)
         }
     }
 
-    /// Asks for what was not answered yet.
+    /// Asks for the presence that was not answered yet.
     mutating func askPresence(now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard isLive, ephemeralLimits != nil else { return }
         for scope in presence.next(now: now) {

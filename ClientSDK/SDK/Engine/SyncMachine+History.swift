@@ -2,32 +2,32 @@ import TidemarkModel
 import TidemarkWire
 
 extension SyncMachine {
-    /// The app wants to know a record's history: asked for now, or with the next connection.
+    /// Asks for a record's history now, or on the next connection.
     mutating func want(_ key: RecordKey, _ effects: inout [SyncEffect]) {
         guard isStreaming else { return remember(key, &effects) }
         effects.append(.loadHistory(key))
     }
 
-    /// Keeps in mind what is wanted; of too many, what came first.
+    /// Remembers a requested history for later; when the list is full, the request ends at once.
     mutating func remember(_ key: RecordKey, _ effects: inout [SyncEffect]) {
         guard !wantedHistories.contains(key) else { return }
         guard wantedHistories.count < timing.historiesWantedMax else { return effects.append(.historyEnded(key)) }
         wantedHistories.append(key)
     }
 
-    /// The server is asked for what the database says; of a record that is not held, there is nothing to ask.
+    /// Sends the request that the database prepared; for a record that is not on the device there is none.
     mutating func loaded(_ request: HistoryRequest?, of key: RecordKey, _ effects: inout [SyncEffect]) {
         guard let request else { return effects.append(.historyEnded(key)) }
         ask(request, &effects)
     }
 
-    /// Asks for what was wanted when there was no connection, or no room.
+    /// Asks for the histories that were requested without a connection, or without room.
     mutating func askWanted(_ effects: inout [SyncEffect]) {
         for key in wantedHistories { effects.append(.loadHistory(key)) }
         wantedHistories = []
     }
 
-    /// Asks for a record's history, if there is room beside the pages; otherwise after the next answer.
+    /// Asks for a record's history if there is room beside the pages; otherwise after the next answer.
     mutating func ask(_ request: HistoryRequest, _ effects: inout [SyncEffect]) {
         let isAsked = histories.values.contains { $0.key == request.key }
         guard isStreaming, !isAsked || request.before != nil else { return }
@@ -40,7 +40,7 @@ extension SyncMachine {
         effects.append(.send(ClientMessage.history(request).encode()))
     }
 
-    /// Keeps what came, and asks on.
+    /// Stores the answer, and asks for the next part.
     mutating func take(_ answer: HistoryAnswer, _ effects: inout [SyncEffect]) {
         guard var request = histories.removeValue(forKey: answer.id), request.key == answer.key else { return }
         effects.append(.applyHistory(answer))

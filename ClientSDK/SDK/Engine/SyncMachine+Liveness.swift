@@ -1,33 +1,33 @@
 import TidemarkModel
 import TidemarkWire
 
-/// Connections that end without a word, and answers that do not come.
+/// Connections that end unnoticed, and answers that do not arrive.
 extension SyncMachine {
-    /// Judges the connection, and gives it up when it carries nothing any more.
+    /// Judges the connection, and gives it up when it carries no data any more.
     mutating func watchLink(now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard isStreaming else { return }
         switch watch.look(now: now) {
         case .nothing: break
         case .probe: probe(&effects)
-        case .silent: giveUp(SyncFailure(.serverSilent, "the server says nothing any more"), now: now, &effects)
+        case .silent: giveUp(SyncFailure(.serverSilent, "the server has gone silent"), now: now, &effects)
         case .unanswered:
-            giveUp(SyncFailure(.unanswered, "the server does not answer what it is asked"), now: now, &effects)
+            giveUp(SyncFailure(.unanswered, "the server does not answer requests"), now: now, &effects)
         }
     }
 
-    /// Asks for a sign of life: every server of this version answers this at once, and it changes nothing.
+    /// Asks for a sign of life: every server of this version answers `auth` at once, and it changes nothing.
     func probe(_ effects: inout [SyncEffect]) {
         effects.append(.send(ClientMessage.auth(Auth(token: token)).encode()))
     }
 
-    /// Notes what the server owes after an event.
+    /// Updates whether the server owes an answer, after an event.
     mutating func noteOwed(now: Milliseconds) {
         guard isStreaming else { return }
         let isOwing = !pushes.isEmpty || !pages.isEmpty || !histories.isEmpty || !isConsistent
         watch.owes(isOwing ? pushes.reduce(0) { $0 + $1.bytes } : nil, now: now)
     }
 
-    /// The server came nearer to giving what it owes, or a round nearer to its end.
+    /// Notes progress towards an answer of the server, or towards the end of a round.
     mutating func progressed(now: Milliseconds) {
         watch.progressed(now: now)
         progressedAt = now

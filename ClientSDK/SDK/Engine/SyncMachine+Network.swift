@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkWire
 
-/// The system's word on the network.
+/// The system's reports on the network.
 extension SyncMachine {
     mutating func network(_ change: NetworkChange, now: Milliseconds, _ effects: inout [SyncEffect]) {
         switch change {
@@ -11,17 +11,17 @@ extension SyncMachine {
         }
     }
 
-    /// Tries at once where it waits.
+    /// Tries at once if the machine is waiting.
     mutating func hurry(now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard case .waiting = link, now >= notBefore else { return }
         backoff.reset()
-        // A network that comes and goes many times a second would otherwise mean as many connections.
+        // A network that flaps many times a second would otherwise cause as many connections.
         let earliest = (attempted ?? 0) + timing.hurryPause
         guard now < earliest else { return open(now: now, &effects) }
         link = .waiting(until: earliest)
     }
 
-    /// Says so at once, and tries again after the usual wait: the system may be wrong.
+    /// Reports the loss at once, and tries again after the usual wait: the system may be wrong.
     private mutating func lostNetwork(now: Milliseconds, _ effects: inout [SyncEffect]) {
         let failure = SyncFailure(.unreachable, "the device has no network")
         switch link {
@@ -36,7 +36,7 @@ extension SyncMachine {
         }
     }
 
-    /// Whatever was begun without a network may hang for long: it is begun anew.
+    /// Begins anew: a connection attempt that began without a network may hang for long.
     private mutating func regainedNetwork(now: Milliseconds, _ effects: inout [SyncEffect]) {
         switch link {
         case .stopped, .refused: return
@@ -50,7 +50,7 @@ extension SyncMachine {
         hurry(now: now, &effects)
     }
 
-    /// An open connection must show that it outlived the change.
+    /// Asks an open connection for a sign of life, to see whether it survived the change.
     private mutating func changedNetwork(now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard isStreaming else { return hurry(now: now, &effects) }
         if watch.ask(now: now) { probe(&effects) }

@@ -1,9 +1,10 @@
 import TidemarkModel
 import TidemarkWire
 
-/// The page lane: many pages are asked for before the first comes, so that small scopes cost no round trip each.
+/// The page lane: many pages are requested before the first arrives, so that small scopes do not cost a round trip each
+///
 extension SyncMachine {
-    /// A page that is asked for.
+    /// The scope and collection of a requested page.
     private struct Asked: Hashable {
         let scope: ScopeID
         let collection: String
@@ -11,18 +12,19 @@ extension SyncMachine {
         init(_ request: PageRequest) { (scope, collection) = (request.scope, request.collection) }
     }
 
-    /// So many pages that what is asked for later, such as a conversation that is opened, does not wait long behind them.
+    /// The number of pages in flight: few enough that a later request, such as an opened conversation, does not wait
+    /// long.
     private var pagesMax: Int {
         max(1, min(timing.pagesAtOnce, limits.pagesInFlightMax, max(2, timing.pageBytesAtOnce / pageBytes)))
     }
 
-    /// A page came that has so many bytes.
+    /// Notes the size in bytes of a page that arrived.
     mutating func pageCame(bytes: Int) { pageBytes = max(1_024, (3 * pageBytes + bytes) / 4) }
 
-    /// Looks for what is to be asked for, once there is room for half of what may be: one look for many pages.
+    /// Looks for pages to request, once half of the slots are free: one look serves many pages.
     mutating func fill(now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard isStreaming else { return }
-        // One look after all messages that came together.
+        // One look after all messages that arrived together.
         guard !isTakingMessages else { return wantsFill = true }
         collectionRounds.outdate()
         if pagesPausedUntil > 0 {

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Rounds: what an app asks for with `syncNow()`. Asking again while one is under way joins it.
+/// Rounds: the app asks for one with `syncNow()`. Another call while a round is under way joins it.
 extension SyncMachine {
     mutating func sync(_ round: Int64, now: Milliseconds, _ effects: inout [SyncEffect]) {
         askedRound = max(round, askedRound ?? round)
@@ -8,17 +8,18 @@ extension SyncMachine {
         attemptRound(now: now, &effects)
     }
 
-    /// When the rounds that go on are given up, since nothing comes of them any more.
+    /// The time at which the open rounds are given up for lack of progress.
     var roundDue: Milliseconds? {
         askedRound == nil && collectionRounds.focus == nil ? nil : progressedAt + timing.answerMax
     }
 
-    /// Nothing can be done for a round at the moment: the server asks to wait for long, or nothing came for long.
+    /// True when nothing can be done for a round now: the server asked for a long pause, or there was no progress for
+    /// long.
     func isRoundStuck(now: Milliseconds) -> Bool {
         pushPausedUntil > now + timing.roundPauseMax || roundDue.map { now >= $0 } == true
     }
 
-    /// Does what can be done at once of a round that was asked for.
+    /// Begins the part of a requested round that can be done at once.
     mutating func attemptRound(now: Milliseconds, _ effects: inout [SyncEffect]) {
         switch link {
         case .stopped, .opening, .greeting: break
@@ -27,7 +28,8 @@ extension SyncMachine {
             backoff.reset()
             open(now: now, &effects)
         case .streaming:
-            // What the server has to say comes before its answer, on a connection that still carries anything.
+            // A connection that still carries data delivers the server's pending messages before the answer to the
+            // probe.
             if watch.ask(now: now) { probe(&effects) }
             isDrained = false
             push(now: now, &effects)
@@ -35,7 +37,7 @@ extension SyncMachine {
         }
     }
 
-    /// Ends the round that is asked for when there is nothing left to do, or nothing to be done before the next attempt.
+    /// Ends the requested round when nothing is left to do, or nothing can be done before the next attempt.
     mutating func endRound(now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard let round = askedRound else { return }
         let isOver =

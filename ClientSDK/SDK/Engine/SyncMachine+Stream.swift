@@ -2,7 +2,7 @@ import TidemarkModel
 import TidemarkWire
 
 extension SyncMachine {
-    /// Messages of the server that came together.
+    /// Takes messages of the server that arrived together.
     mutating func take(_ messages: [[UInt8]], now: Milliseconds, _ effects: inout [SyncEffect]) {
         (isTakingMessages, wantsFill) = (true, false)
         for bytes in messages { received(bytes, now: now, &effects) }
@@ -11,7 +11,7 @@ extension SyncMachine {
         effects = SyncEffect.gathering(effects)
     }
 
-    /// One message of the server.
+    /// Takes one message of the server.
     mutating func received(_ bytes: [UInt8], now: Milliseconds, _ effects: inout [SyncEffect]) {
         let message: ServerMessage
         do throws(WireError) {
@@ -28,7 +28,7 @@ extension SyncMachine {
             guard let request = pages.removeValue(forKey: answer.id) else { break }
             pageCame(bytes: bytes.count)
             if let ids = request.ids, let next = answer.next, next < 1 || next >= ids.count {
-                return violated("an answer to \(ids.count) ids says that it answers \(next)", now: now, &effects)
+                return violated("an answer to \(ids.count) ids claims to answer \(next)", now: now, &effects)
             }
             effects.append(
                 request.ids == nil ? .applyPages([(answer, to: request)]) : .applyPage(answer, to: request))
@@ -40,7 +40,7 @@ extension SyncMachine {
             take(answer, &effects)
         case (.compared(let answer), .streaming):
             guard take(answer, now: now, &effects) else {
-                return violated("an answer that compares something else", now: now, &effects)
+                return violated("the answer to a comparison does not match the question", now: now, &effects)
             }
         case (.authOK(let answer), .streaming):
             watch.answered()
@@ -60,7 +60,7 @@ extension SyncMachine {
     }
 
     private mutating func welcomed(_ welcome: Welcome, now: Milliseconds, _ effects: inout [SyncEffect]) {
-        // Before anything is applied or sent.
+        // Checked before anything is applied or sent.
         if let mismatch = owner?.mismatch(welcome) {
             effects.append(.close(.normal))
             return refuse(mismatch, &effects)
@@ -72,11 +72,12 @@ extension SyncMachine {
         comparing.isAnswered = welcome.answersCompare
         comparing.isBehind = welcome.answersCompare && (comparing.isBehind || welcome.cursorState == .behind)
         if comparing.isBehind { comparing.due = now }
-        // What goes back should end as what the server has.
+        // A copy that goes back should end up equal to the server's records.
         if welcome.cursorState == .resync || welcome.cursorState == .rewound { comparing.isAsked = true }
         settledThrough = welcome.settledThrough
         sentThrough = welcome.settledThrough
-        // Less than was told before: the server's database went back, and what stands above is offered again.
+        // Fewer than reported before: the server's database went back, and transactions above this number are sent
+        // again.
         if welcome.settledThrough < ackedThrough { hasGoneBack = true }
         switch welcome.cursorState {
         case .resync, .rewound: hasGoneBack = true
@@ -88,7 +89,7 @@ extension SyncMachine {
         ackedFrames = 0
         unackedBytes = 0
         isConsistent = false
-        // The server's clock may differ from ours: only the token's remaining life counts.
+        // The server's clock may differ from ours: only the token's remaining life matters.
         serverAhead = welcome.now - now
         noteToken(expires: welcome.tokenExpires, now: now)
         watch.begin(heartbeat: welcome.heartbeat, now: now)
@@ -101,13 +102,13 @@ extension SyncMachine {
         askWanted(&effects)
     }
 
-    /// Sees to a fresh token before the end of this one, in server time.
+    /// Schedules a fresh token before this one ends, in server time.
     private mutating func noteToken(expires: Milliseconds, now: Milliseconds) {
-        // What answers a probe says nothing new.
+        // The answer to a probe repeats the known time.
         guard expires != tokenExpires else { return }
         tokenExpires = expires
         let (life, isOver) = expires.subtractingReportingOverflow(serverAhead + now)
-        // A token without much life left, or none, must not be asked for without pause.
+        // A token with little life left, or none, must not cause fetches without pause.
         let due = max(life - timing.tokenMargin, life / 2, timing.tokenPauseMin)
         tokenDue = isOver ? nil : now + min(due, timing.tokenLifeMax)
     }
@@ -127,7 +128,7 @@ extension SyncMachine {
             toldThrough = max(toldThrough, settled.through)
             sentThrough = max(sentThrough, settledThrough)
             pushes.removeAll { $0.last <= settledThrough }
-            // With a refusal what was withheld may have become something to send.
+            // A refusal may have released withheld transactions.
             if settled.outcomes.contains(where: { $0.rejection != nil }) { isDrained = false }
             push(now: now, &effects)
         }
@@ -139,7 +140,7 @@ extension SyncMachine {
             fill(now: now, &effects)
         }
         if !changes.groups.isEmpty || !changes.grants.isEmpty { pushReturned(now: now, &effects) }
-        // What the server keeps for this must not stop it from sending.
+        // The server keeps what is unacknowledged; that must not fill its window and stop it from sending.
         let framesMax = min(timing.ackFrames, max(1, limits.windowFramesMax / 4))
         let bytesMax = min(timing.ackBytes, max(1, limits.windowBytesMax / 4))
         let holdsOutcomes = toldThrough - ackedThrough >= timing.ackOutcomes
@@ -150,7 +151,7 @@ extension SyncMachine {
         }
     }
 
-    /// Says what is applied, once the disk has confirmed it: until then the server keeps it.
+    /// Acknowledges the applied frames once the disk has confirmed them: until then the server keeps them.
     mutating func acknowledge(_ effects: inout [SyncEffect]) {
         ackDue = nil
         guard appliedFrames > ackedFrames else { return }
@@ -162,7 +163,7 @@ extension SyncMachine {
     private mutating func refused(_ error: ErrorMessage, now: Milliseconds, _ effects: inout [SyncEffect]) {
         watch.progressed(now: now)
         if let id = error.request {
-            // The app that wants to know asks again.
+            // If the app still wants the history, it asks again.
             if histories.removeValue(forKey: id) != nil { return }
             if refuseComparison(error, now: now, &effects) { return }
             guard let request = pages.removeValue(forKey: id) else { return }
@@ -176,18 +177,18 @@ extension SyncMachine {
         switch error.code {
         case .unavailable, .forbidden, .tooLarge:
             strike(error.message, isAnswer: error.code != .unavailable, now: now, &effects)
-        // Of the server's load and the client's haste, not of this transaction.
+        // Caused by the server's load or the client's rate, not by this transaction.
         case .gap, .rateLimited, .overloaded, .draining: break
         }
         if error.code == .gap, (error.settledThrough ?? settledThrough) < settledThrough {
             gaps += 1
             guard gaps <= timing.gapsMax else {
                 effects.append(.close(.normal))
-                let failure = SyncFailure(.unavailable, "the server knows fewer transactions than it has settled")
+                let failure = SyncFailure(.unavailable, "the server reports fewer settled transactions than before")
                 return retry(failure, now: now, &effects)
             }
         }
-        // The push was dropped, and those behind it with it: after the pause, go on from what is settled.
+        // The push was dropped, and so were those behind it: after the pause, continue from what is settled.
         settledThrough = max(settledThrough, error.settledThrough ?? 0)
         sentThrough = settledThrough
         pushes = []
@@ -202,7 +203,7 @@ extension SyncMachine {
     }
 
     private mutating func pausePush(_ reason: PushPause.Reason, _ error: ErrorMessage, now: Milliseconds) {
-        // Of several pushes that were refused, the one that has to wait longest may be the first.
+        // Of several refused pushes, the one with the longest pause may be the first.
         pushPausedUntil = max(pushPausedUntil, now + pause(error))
         pushPause = PushPause(reason: reason, until: pushPausedUntil)
     }
@@ -211,7 +212,7 @@ extension SyncMachine {
 
     // MARK: The push lane
 
-    /// A record or a scope came that something may have waited for.
+    /// Looks for transactions to send after a record or a scope arrived that they may have waited for.
     private mutating func pushReturned(now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard hasGoneBack else { return }
         isDrained = false
@@ -227,7 +228,7 @@ extension SyncMachine {
         }
         var limits = limits
         if isSuspicious {
-            // Alone, so that what happens to it is its own doing.
+            // Sent alone, so that its outcome is its own.
             guard pushes.isEmpty else { return }
             limits.pushTransactionsMax = 1
         }
@@ -242,7 +243,7 @@ extension SyncMachine {
         guard first.number == sentThrough + 1 else { return }
         sentThrough = last.number
         let push = Push(first: first.number, ackedThrough: ackedThrough, entries: entries.map(\.entry))
-        // What the outbox says of their size will do: the network's pace is a guess too.
+        // The outbox's size estimate is sufficient: the network's pace is a guess too.
         pushes.append(SentPush(last: last.number, bytes: entries.reduce(0) { $0 + $1.bytes }))
         effects.append(.send(ClientMessage.push(push).encode()))
         self.push(now: now, &effects)

@@ -3,11 +3,11 @@ import TidemarkWire
 
 /// Transactions that reach the server and are not answered. One that could not be sent costs nothing.
 extension SyncMachine {
-    /// Notes that the first transaction which is not settled was sent and came to nothing; after too many in a row it is
-    /// withheld, with what stands behind it in its scopes.
+    /// Notes that the first unsettled transaction was sent without success. After too many failures in a row it is
+    /// withheld, together with the transactions behind it in its scopes.
     ///
-    /// - Parameter isAnswer: the server answered, and what it said is about this transaction; else it was silent, or cannot
-    ///   serve anybody: a passing outage.
+    /// - Parameter isAnswer: true when the server's answer is about this transaction. False when it was silent, or
+    ///   cannot serve anyone: a passing outage.
     mutating func strike(_ reason: String, isAnswer: Bool, now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard !pushes.isEmpty else { return }
         let head = settledThrough + 1
@@ -20,7 +20,8 @@ extension SyncMachine {
         strikes = (0, 0, 0)
     }
 
-    /// Sends again what met only silence, when it is time: a connection that stays is no reason to keep it back.
+    /// Sends again, when it is time, what was withheld for silence alone: a connection that lasts is no reason to keep
+    /// it back.
     mutating func release(now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard releases.isTime(now: now, timing) else { return }
         isDrained = false
@@ -32,7 +33,7 @@ extension SyncMachine {
 }
 
 extension CloseCode {
-    /// True when the end of the connection may have been the doing of what was sent last.
+    /// True when the messages sent last may have caused the end of the connection.
     var isAnswerless: Bool {
         switch self {
         case .protocolViolation, .tooBig, .timeout, .unavailable: true
@@ -43,19 +44,20 @@ extension CloseCode {
         }
     }
 
-    /// True when the server says that it was the doing of what was sent last.
+    /// True when the server says that the messages sent last caused it.
     var isAnswerOfFailure: Bool { self == .protocolViolation || self == .tooBig }
 }
 
-/// The times at which transactions that were withheld for silence alone are sent again on a connection that stays: after half a
-/// minute, and twice as long each time, since what is sent may be the very reason for the silence, and nothing may be left.
+/// The times at which transactions withheld for silence alone are sent again on a connection that lasts. The first is
+/// after half a minute, and the wait doubles each time: the transaction itself may cause the silence, but nothing may
+/// be left unsent.
 struct Releases: Sendable {
-    /// Withholdings in a row.
+    /// The number of withholdings in a row.
     private var count = 0
-    /// Releases since the last of them.
+    /// The number of releases since the last withholding.
     private var tries = 0
     private var last: Milliseconds = 0
-    /// `nil` while nothing was withheld.
+    /// The time of the next release; `nil` while nothing was withheld.
     private(set) var due: Milliseconds?
 
     mutating func withheld(now: Milliseconds, _ timing: EngineTiming) {
@@ -64,7 +66,7 @@ struct Releases: Sendable {
         due = now + pause(timing)
     }
 
-    /// A new connection sends it again by itself.
+    /// Moves the next release: a new connection sends the transactions again by itself.
     mutating func connected(now: Milliseconds, _ timing: EngineTiming) { if due != nil { due = now + pause(timing) } }
 
     mutating func isTime(now: Milliseconds, _ timing: EngineTiming) -> Bool {

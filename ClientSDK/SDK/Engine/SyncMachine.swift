@@ -1,10 +1,10 @@
 package import TidemarkModel
 import TidemarkWire
 
-/// The client's side of the conversation as a pure machine: events with the time go in, effects come out.
+/// The client's side of the protocol as a pure machine: it takes events with their time and returns effects.
 ///
-/// What must be durable before it is told (cursor, settlements, the connection counter) is written by an effect whose
-/// answer the machine waits for; so a crash between any two steps is the same as a lost connection.
+/// Whatever must be durable before it is sent (cursor, settlements, the connection counter) is written by an effect
+/// whose answer the machine waits for. A crash between any two steps is therefore the same as a lost connection.
 package struct SyncMachine: Sendable {
     enum Link: Hashable, Sendable {
         case stopped
@@ -18,72 +18,75 @@ package struct SyncMachine: Sendable {
     let timing: EngineTiming
     var link = Link.stopped
     var backoff: Backoff
-    /// The server asked to come back not before this time.
+    /// The earliest time at which the server asked the client to come back.
     var notBefore: Milliseconds = 0
-    /// When the last attempt to connect began.
+    /// The time at which the last attempt to connect began.
     var attempted: Milliseconds?
     /// The round that the app waits for.
     var askedRound: Int64?
-    /// The same for single collections.
+    /// The rounds of single collections that the app waits for.
     var collectionRounds = CollectionRounds()
 
     // The push lane.
     var limits = WireLimits()
-    /// What may be said besides; `nil` when the server takes no ephemeral messages.
+    /// The limits of ephemeral messages; `nil` when the server accepts none.
     var ephemeralLimits: EphemeralLimits?
     var presence = PresenceWatches()
-    /// The last number known to be settled, and the last one sent on this connection.
+    /// The last number known to be settled (`settledThrough`), and the last one sent on this connection
+    /// (`sentThrough`).
     var settledThrough: Int64 = 0
     var sentThrough: Int64 = 0
-    /// The last number whose outcome came in a frame. A welcome or an error names numbers whose outcomes are still to come.
+    /// The last number whose outcome came in a frame. A welcome or an error names numbers whose outcomes are still to
+    /// come.
     var toldThrough: Int64 = 0
-    /// The last number whose outcome the disk has confirmed: what the server may forget.
+    /// The last number whose outcome the disk has confirmed: the server may forget outcomes up to it.
     var ackedThrough: Int64 = 0
     /// The pushes that are not settled.
     var pushes: [SentPush] = []
     var pushPausedUntil: Milliseconds = 0
-    /// The number of times in a row that the first unsettled transaction was sent and came to nothing, and how many of these were
-    /// answers of the server.
+    /// The number of times in a row that the first unsettled transaction was sent without success, and how many of
+    /// these the server answered.
     var strikes: (number: Int64, count: Int, answers: Int) = (0, 0, 0)
     var releases = Releases()
     var replaced = Replacements()
-    /// This connection began with digests in the place of a list of scopes.
+    /// True when this connection's `hello` had digests instead of a list of scopes.
     var sentDigests = false
-    /// The server was sent digests and did not say a word on them: it is an older one, which takes lists alone.
+    /// True when the server did not answer digests: it is an older one, which accepts lists only.
     var listsScopes = false
-    /// Connections in a row that ended because the copy refused what came.
+    /// The number of connections in a row that ended because the copy refused what was received.
     var refusals: Int64 = 0
-    /// Refusals since something was settled that name a number below what was settled.
+    /// The number of refusals, since something was settled, that name a number below the settled one.
     var gaps = 0
-    /// What the app is to know of the pause, and what it was told.
+    /// The pause of pushes that the app should know of, and the one reported last.
     var pushPause: PushPause?
     var toldPause: PushPause?
     var isLoadingPush = false
     var isLoadingPages = false
-    /// Messages are taken that came together, and whether there is to be a look for pages after the last.
+    /// True while messages that arrived together are taken, and whether to look for pages after the last one.
     var isTakingMessages = false
     var wantsFill = false
-    /// The outbox had nothing to send after `sentThrough` when it was last looked at, and nothing was written since.
+    /// True when the outbox had nothing to send after `sentThrough` at the last look, and nothing was written since.
     var isDrained = false
-    /// The server's database went back in this machine's life: what comes from there may let something be sent again.
+    /// True when the server's database went back in this machine's life: changes from there may make something ready to
+    /// be sent again.
     var hasGoneBack = false
-    /// Writes to the database that are not answered. Nothing that rests on them is told before.
+    /// The number of database writes that are not answered. Results that depend on them are not reported before.
     var unanswered = 0
-    /// When the database was last looked into for what nobody told of.
+    /// The time at which the database was last checked for changes that nothing reported.
     var lookedAt: Milliseconds = 0
 
     // The page lane.
     var nextRequest: Int64 = 1
     var pages: [Int64: PageRequest] = [:]
     var pagesPausedUntil: Milliseconds = 0
-    /// Bytes that a page has of late.
+    /// The typical size of recent pages, in bytes.
     var pageBytes = 16 * 1_024
-    /// Scopes that the server would not give pages of; asked for again after the next grant or connection.
+    /// The scopes whose pages the server refused; they are requested again after the next grant or connection.
     var refusedScopes: Set<ScopeID> = []
 
-    /// Histories that are asked for.
+    /// The histories that are requested, by request id.
     var histories: [Int64: HistoryRequest] = [:]
-    /// Records whose history is asked for as soon as there is a connection and room beside the pages.
+    /// The records whose history is requested as soon as there is a connection and room beside the pages.
     var wantedHistories: [RecordKey] = []
 
     /// The comparison of the copy with the server.
@@ -96,22 +99,22 @@ package struct SyncMachine: Sendable {
     var unackedBytes = 0
     var ackDue: Milliseconds?
     var tokenDue: Milliseconds?
-    /// Whose store this is, as of the last hello.
+    /// The store's owner, from the last `hello`.
     var owner: StoreOwner?
-    /// How much the server's clock is ahead of ours, as of the welcome.
+    /// The difference between the server's clock and ours, from the welcome.
     var serverAhead: Int64 = 0
     var isRefreshing = false
-    /// The last token that was told to the server, and its end as the server said it.
+    /// The last token sent to the server, and its end as the server reported it.
     var token = ""
     var tokenExpires: Milliseconds?
     var watch: LinkWatch
-    /// The last step forward of what a round waits for.
+    /// The time of the last progress that a round waits for.
     var progressedAt: Milliseconds = 0
     var phase = SyncPhase.stopped
     /// Name and version of the app, for `hello`.
     package var app: String?
 
-    /// - Parameter seed: of the jitter between attempts.
+    /// - Parameter seed: the seed of the jitter between attempts.
     package init(timing: EngineTiming = EngineTiming(), seed: UInt64) {
         self.timing = timing
         backoff = Backoff(timing: timing, seed: seed)
@@ -123,7 +126,7 @@ package struct SyncMachine: Sendable {
     /// True when the client's copy is a state that the server was in.
     package var isLive: Bool { isStreaming && isConsistent }
 
-    /// Takes one event.
+    /// Takes one event and returns the effects to carry out.
     package mutating func on(_ event: SyncEvent, now: Milliseconds) -> [SyncEffect] {
         var effects: [SyncEffect] = []
         switch event {
@@ -136,7 +139,7 @@ package struct SyncMachine: Sendable {
         case .tick: tick(now: now, &effects)
         case .opened(let token, let start): greet(token, start, now: now, &effects)
         case .openFailed(let reason):
-            // What is at that address stays there for a while.
+            // A wrong service at that address will stay for a while.
             let pause = reason.code == .notASyncServer ? timing.backoffMax / 6 : 0
             if link == .opening { retry(reason, now: now, atLeast: pause, &effects) }
         case .closed(let code, let reason): closed(code, reason, now: now, &effects)
@@ -164,7 +167,7 @@ package struct SyncMachine: Sendable {
             unanswered = max(0, unanswered - 1)
             if isStreaming { ackedThrough = max(ackedThrough, settled) }
         case .applyFailed(let reason):
-            // What stood behind it did not happen.
+            // The effects behind the failed write did not happen.
             unanswered = 0
             guard isStreaming || link == .opening else { break }
             effects.append(.close(.normal))
@@ -186,7 +189,8 @@ package struct SyncMachine: Sendable {
         report(&effects)
         unanswered += effects.count(where: \.isAnsweredWrite)
         if unanswered == 0 {
-            // What came last is in the copy: before that, a frame that it refuses looks like one that ends a catch-up.
+            // Only now is the last frame in the copy. Before, a frame that the copy refuses looks like one that ends a
+            // catch-up.
             if phase == .live { refusals = 0 }
             endRound(now: now, &effects)
             endCollectionRounds(now: now, &effects)
@@ -199,7 +203,7 @@ package struct SyncMachine: Sendable {
         isRefreshing = false
         guard isStreaming else { return }
         self.token = token
-        // Until the server says that this one ends later than the last.
+        // Until the server reports that this one ends later than the last.
         tokenDue = now + timing.backoffMax
         effects.append(.send(ClientMessage.auth(Auth(token: token)).encode()))
     }
@@ -222,7 +226,7 @@ package struct SyncMachine: Sendable {
         switch link {
         case .stopped, .refused: break
         case .opening:
-            // A token that never comes must not keep the app from trying again.
+            // A token that never arrives must not keep the app from trying again.
             guard let attempted, now >= attempted + timing.openingMax else { break }
             effects.append(.close(.normal))
             let detail = "no connection within \(timing.openingMax) ms"
@@ -244,8 +248,8 @@ package struct SyncMachine: Sendable {
         }
     }
 
-    /// Goes on where a pause is over. Whoever writes says so, and so does what brings pages; that one of them was not heard
-    /// must not keep a write here for ever, so the database is looked into from time to time all the same.
+    /// Continues after a pause. Each write is signalled, and so is each event that calls for pages. Since a missed
+    /// signal must not leave a write unsent for ever, the database is also checked from time to time.
     private mutating func lookAgain(now: Milliseconds, _ effects: inout [SyncEffect]) {
         let isTime = now >= lookedAt + timing.lookEvery
         if isTime {
@@ -279,8 +283,8 @@ package struct SyncMachine: Sendable {
         effects.append(.send(ClientMessage.hello(hello).encode()))
     }
 
-    /// An older server takes who lists no scopes for somebody who has none, and says nothing of those that are over: it is
-    /// asked again with the list. A server that knows digests always answers with parts.
+    /// Reconnects with a list of scopes if the server ignored digests. An older server takes a `hello` without a list
+    /// as one without scopes, and does not report ended ones. A server that knows digests always answers with parts.
     mutating func listScopes(instead welcome: Welcome, now: Milliseconds, _ effects: inout [SyncEffect]) -> Bool {
         guard sentDigests, welcome.parts == nil else { return false }
         (sentDigests, listsScopes) = (false, true)
@@ -290,7 +294,8 @@ package struct SyncMachine: Sendable {
         return true
     }
 
-    /// The failure of a write to the copy. When it comes again and again, nothing new reaches the device.
+    /// Returns the failure of a write to the copy. When it repeats on several connections, nothing new reaches the
+    /// device.
     private mutating func judged(_ failure: SyncFailure) -> SyncFailure {
         guard isStreaming, failure.code == .databaseFailed else { return failure }
         refusals += 1
@@ -313,7 +318,7 @@ package struct SyncMachine: Sendable {
         )
     }
 
-    /// Notes a phase that no event's end finds by itself, and tells the app.
+    /// Sets a phase that the end of an event does not derive, and reports it to the app.
     mutating func show(_ phase: SyncPhase, _ effects: inout [SyncEffect]) {
         self.phase = phase
         effects.append(.status(phase))
@@ -346,7 +351,7 @@ package struct SyncMachine: Sendable {
         }
     }
 
-    /// The connection ended without a code: what was sent last may have been the reason.
+    /// Handles the end of a connection without a code: the messages sent last may have caused it.
     private mutating func lost(_ failure: SyncFailure, now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard isConnecting || isStreaming else { return }
         strike(failure.detail, isAnswer: false, now: now, &effects)
@@ -360,7 +365,7 @@ package struct SyncMachine: Sendable {
         }
     }
 
-    /// Stays away until it is asked to connect again.
+    /// Stays disconnected until the app asks to connect again.
     mutating func refuse(_ reason: SyncFailure, _ effects: inout [SyncEffect]) {
         disconnected(&effects)
         link = .refused
@@ -401,8 +406,8 @@ package struct SyncMachine: Sendable {
         switch link {
         case .stopped: current = .stopped
         case .opening, .greeting: current = .connecting
-        // Whether there are pages to ask for is being looked up: until that is known, nothing has changed, and a copy whose
-        // welcome came together with its first frame is not up to date.
+        // The database is looking for pages to request. Until that is known the phase stays: a copy whose welcome came
+        // together with its first frame is not up to date.
         case .streaming where isConsistent && pages.isEmpty && isLoadingPages:
             guard !isShownConnected else { return }
             current = .catchingUp

@@ -1,24 +1,24 @@
-/// Where the engine stands, as an app shows it.
+/// The engine's state, as an app shows it.
 public enum SyncPhase: Hashable, Sendable {
-    /// Not asked to connect.
+    /// The app did not ask to connect.
     case stopped
-    /// On the way to the server.
+    /// Connecting to the server.
     case connecting
-    /// Connected; taking in what happened since.
+    /// Connected; the changes since the last connection are being taken in.
     case catchingUp
     /// Connected and up to date; changes arrive as they happen.
     case live
-    /// Something else than the network is in the way; the reason says what. The next attempt is at this time, in
-    /// milliseconds since 1970.
+    /// The obstacle is not the network; the reason names it. The next attempt is at this time, in milliseconds since
+    /// 1970.
     case waiting(until: Int64, reason: SyncFailure)
-    /// The server cannot be reached; the next attempt is at this time, in milliseconds since 1970, or when the network
-    /// comes back.
+    /// The server cannot be reached. The next attempt is at this time, in milliseconds since 1970, or when the network
+    /// is back.
     case offline(until: Int64, reason: SyncFailure)
-    /// The server refuses this app or user, or is not this store's, until something changes: a new sign-in, a new version,
+    /// The server refuses this app or user, or is not this store's. Only a change helps: a new sign-in, a new version,
     /// another address.
     case refused(reason: SyncFailure)
 
-    /// The same with times that are so much later.
+    /// Returns the phase with its time later by this many milliseconds.
     func moved(by milliseconds: Int64) -> SyncPhase {
         switch self {
         case .waiting(let until, let reason): .waiting(until: until + milliseconds, reason: reason)
@@ -27,7 +27,7 @@ public enum SyncPhase: Hashable, Sendable {
         }
     }
 
-    /// The server hears what is said, and is heard.
+    /// True when messages are sent and received.
     var isConnected: Bool {
         switch self {
         case .catchingUp, .live: true

@@ -5,33 +5,37 @@ import TidemarkModel
 import TidemarkWire
 
 extension SyncStore {
-    /// Keeps the store in step with a server from now on, through every loss of the network; returns at once.
+    /// Keeps the store in sync with a server from now on, through every loss of the network; returns at once.
     ///
     ///     store.connect(to: "https://sync.example.com", transport: NIOTransport()) { try await auth.token() }
     ///
     /// - Parameters:
     ///   - url: `https://host`, `https://host:port/prefix`, or the same with `http`.
     ///   - transport: carries the connection: `URLSessionTransport` on Apple's platforms, else `NIOTransport`.
-    ///   - logger: the SDK never logs above `info`, except that the local database itself fails, that something is
-    ///     overdue by `alerts`, or that the server refuses what waiting does not mend: another user's token, another schema.
-    ///   - token: gives a bearer token for the store's account; asked before each connection and before the last one
-    ///     ends.
-    /// - Throws: `StoreError` with `invalidArgument` for a text that is no server's address.
+    ///   - logger: the SDK logs above `info` only in three cases. The local database itself fails, something is overdue
+    ///     by `alerts`, or the server refuses what waiting does not fix: another user's token, another schema.
+    ///   - token: returns a bearer token for the store's account; called before each connection and before the last
+    ///     token expires.
+    /// - Throws: `StoreError` with `invalidArgument` for a text that is not a server address.
     public func connect(
         to url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),
         token: @escaping @Sendable () async throws -> String
     ) throws {
         try Self.check(url)
-        if let notice { logger.warning("the local database was not as it was left", metadata: ["notice": "\(notice)"]) }
+        if let notice {
+            logger.warning(
+                "the local database was recovered, or came from another installation",
+                metadata: ["notice": "\(notice)"])
+        }
         let place = EnginePlace()
         let (engine, courier) = engine(at: place, url, transport, logger, token)
-        // The one unstructured task of the SDK: it lives as long as the connection is wanted, not as long as the caller.
+        // The only unstructured task of the SDK: it lives as long as the connection is wanted, not only for the call.
         let task = environment.begin { [self] in await run(engine, at: place, courier) }
         _ = syncing.replace(engine: engine, at: place, task: task)
     }
 
-    /// Like `connect`, as long as the calling task lives: for programs that keep their tasks in order. `disconnect()` or
-    /// another connection ends this one; the call returns with its task all the same.
+    /// Like `connect`, for the lifetime of the calling task: for programs with structured tasks. `disconnect()` or
+    /// another connection ends this one; the call still returns only when its task does.
     public func sync(
         with url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),
         token: @escaping @Sendable () async throws -> String
@@ -47,12 +51,12 @@ extension SyncStore {
         do { _ = try ServerAddress(url) } catch { throw StoreError(.invalidArgument, error.description) }
     }
 
-    /// Ends the connection and returns when nothing is sent or applied any more. Writes go on locally.
+    /// Ends the connection and returns when nothing is sent or applied any more. Local writes remain possible.
     public func disconnect() async {
         await abandonConnection()?.value
     }
 
-    /// Ends the connection without waiting: what is under way may still reach the database before the returned task ends.
+    /// Ends the connection without waiting: work under way may still reach the database before the returned task ends.
     package func abandonConnection() -> Task<Void, Never>? { syncing.replace(engine: nil, at: nil, task: nil) }
 
     /// The status now and after each change.
@@ -81,14 +85,14 @@ extension SyncStore {
         let server = BlobServer(calls: calls, limits: limits)
         let courier = BlobCourier(database, server, environment, logger: logger) { journal.note($0) }
         couriers.replace(with: courier)
-        // What the connection before has heard.
+        // Presence that the previous connection received.
         presence.lost()
         var configuration = EngineConfiguration(
             url: url, transport: transport, token: { try await tokens.fresh() }, now: environment.now,
             newClient: environment.newID,
             seed: environment.random().0,
             report: { [presence] phase in
-                // First: who sees the phase may ask at once.
+                // First, since an observer of the phase may ask at once.
                 courier.linked(phase.isConnected)
                 guard syncing.update(by: place, { $0.phase = phase }) else { return }
                 if !phase.isConnected {
@@ -107,7 +111,7 @@ extension SyncStore {
             })
         configuration.app = environment.app
         configuration.recorder = recorder
-        // Who gives it its place says whether the store is paused.
+        // The call that installs the engine tells it whether the store is paused.
         configuration.startsConnected = false
         configuration.clock = environment.clock
         configuration.isDatabaseInline = environment.isEngineInline
@@ -134,7 +138,7 @@ extension SyncStore {
     }
 
     private func run(_ engine: SyncEngine, at place: EnginePlace, _ courier: BlobCourier) async {
-        // Listens before the engine looks for what waits: it would not see what is written in between.
+        // Listens before the engine looks for waiting writes: otherwise it would miss what is written in between.
         let writes = localWrites.signals()
         await withChildTasks { children in
             await children.add {
@@ -146,7 +150,7 @@ extension SyncStore {
             await children.add { [self] in await watchOverdue() }
             if let wishes = sharing?.wishes.signals() {
                 await children.add { [self] in
-                    // What was wished before there was somebody to hear it.
+                    // Requests made before this task listened.
                     await adoptQuietly()
                     for await _ in wishes { await adoptQuietly() }
                 }

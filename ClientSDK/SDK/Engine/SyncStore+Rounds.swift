@@ -1,15 +1,15 @@
 extension SyncStore {
-    /// Syncs now: connects without waiting for the next attempt's time, sends all that is pending, blobs as well, and takes
-    /// in all that is new. A call while another one waits joins it.
+    /// Syncs now: connects without waiting for the next attempt's time, sends all pending writes and blobs, and takes
+    /// in all new changes. A call while another one waits joins it.
     ///
     ///     let status = try await store.syncNow()
     ///     if status.activity != .completed { banner.show(status.activity) }
     ///
-    /// Returns as soon as that is done or cannot be done now; `activity` tells which. At the latest a minute after the last
-    /// step forward it gives up, and what was under way goes on. Without a connection asked for by `connect`, and while
-    /// paused, it returns at once with `idle`.
+    /// Returns as soon as that is done or cannot be done now; `activity` tells which. It gives up a minute after the
+    /// last progress, and the work under way continues. Before `connect`, and while paused, it returns at once with
+    /// `idle`.
     ///
-    /// - Throws: `CancellationError`; what was under way goes on.
+    /// - Throws: `CancellationError`; the work under way continues.
     @discardableResult
     public func syncNow() async throws -> SyncStatus {
         await adoptQuietly()
@@ -19,8 +19,8 @@ extension SyncStore {
         return await syncing.counted(database)
     }
 
-    /// Closes the connection and opens none until `resume()`; writes go on locally. For an app that goes to the background.
-    /// Holds for a later `connect` too.
+    /// Closes the connection and opens none until `resume()`; local writes remain possible. For an app that moves to
+    /// the background. A later `connect` stays paused too.
     public func pause() { syncing.setPaused(true) }
 
     /// Connects again after `pause()`, and adopts what extensions wrote meanwhile.
@@ -32,14 +32,14 @@ extension SyncStore {
     /// True between `pause()` and `resume()`.
     public var isPaused: Bool { syncing.isPaused }
 
-    /// One round for a scheduler: `BGAppRefreshTask`, cron, a push notification. Connects even while paused, and leaves
-    /// the store paused as it was.
+    /// Runs one round for a scheduler: `BGAppRefreshTask`, cron, a push notification. Connects even while paused, and
+    /// leaves the store paused as it was.
     ///
     ///     store.pause()                                              // the app went to the background
     ///     let status = await store.runOnce(deadline: .seconds(25))   // later, when the system gives it time
     ///
     /// - Parameters:
-    ///   - deadline: the longest that it may take; what is not done by then goes on with the next round, nothing is lost.
+    ///   - deadline: the longest time that it may take. Unfinished work continues in the next round; nothing is lost.
     ///   - clock: measures the deadline.
     /// - Returns: the status at the end of the round or the deadline.
     @discardableResult

@@ -1,8 +1,8 @@
 package import TidemarkModel
 
-/// Milliseconds of a clock that nobody sets. Deadlines go by it: a device's date may jump by a day at any moment.
+/// The milliseconds of a clock that cannot be set. Deadlines use it: a device's date may jump by a day at any moment.
 ///
-/// It counts from when the value was made; what is shown or stored goes by the date instead.
+/// It counts from the creation of the value; times that are shown or stored use the date instead.
 package struct Uptime: Sendable {
     private let read: @Sendable () -> Milliseconds
 

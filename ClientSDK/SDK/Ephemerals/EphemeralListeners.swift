@@ -1,7 +1,7 @@
 import TidemarkLock
 import TidemarkModel
 
-/// Who listens to ephemeral messages, by scope. A listener that is slow loses the oldest ones.
+/// The listeners to ephemeral messages, by scope. A slow listener loses the oldest messages.
 final class EphemeralListeners: Sendable {
     private struct State {
         var continuations: [Int: AsyncStream<EphemeralMessage>.Continuation] = [:]
@@ -9,11 +9,11 @@ final class EphemeralListeners: Sendable {
         var last = 0
     }
 
-    /// Messages that wait for one listener.
+    /// The number of messages that wait for one listener.
     private static let waitingMax = 64
     private let state = Lock(State())
 
-    /// What is said in the scope from now on.
+    /// The messages in the scope from now on.
     func values(in scope: ScopeID) -> AsyncStream<EphemeralMessage> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: EphemeralMessage.self, bufferingPolicy: .bufferingNewest(Self.waitingMax))
@@ -31,11 +31,11 @@ final class EphemeralListeners: Sendable {
         let listening = state.withLock { state in
             (state.byScope[message.scope] ?? []).compactMap { state.continuations[$0] }
         }
-        // Not under the lock: a listener's executor may run in place.
+        // Not under the lock: a listener's executor may run the listener here.
         for continuation in listening { continuation.yield(message) }
     }
 
-    /// Those who listen now, in any scope.
+    /// The number of listeners, in all scopes.
     var count: Int { state.withLock { $0.continuations.count } }
 
     private func end(_ id: Int, in scope: ScopeID) {

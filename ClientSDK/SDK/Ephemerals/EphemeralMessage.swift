@@ -1,17 +1,17 @@
 public import TidemarkModel
 import TidemarkWire
 
-/// Something that another device said to those who are connected now. Nothing of it is stored, here or at the server.
+/// A message of another device to the users connected now. It is not stored, here or at the server.
 public struct EphemeralMessage: Hashable, Sendable {
-    /// Where it was said.
+    /// The scope of the message.
     public let scope: ScopeID
-    /// Who said it, as the server knows them; may be the account itself, on another device.
+    /// The user who sent it, as the server knows them; may be the account itself, on another device.
     public let user: UserID
-    /// What it is about, as the app named it.
+    /// The kind of message, as the app named it.
     public let kind: String
-    /// As the app wrote it; at most 1 KiB.
+    /// The content that the app wrote; at most 1 KiB.
     public let payload: Fields
-    /// For how long it means something, from its arrival.
+    /// The time for which it is valid, from its arrival.
     public let lifetime: Duration
 
     public init(scope: ScopeID, user: UserID, kind: String, payload: Fields, lifetime: Duration) {
@@ -22,7 +22,7 @@ public struct EphemeralMessage: Hashable, Sendable {
         self.lifetime = lifetime
     }
 
-    /// `nil` when it does not say who said it.
+    /// Creates the message; `nil` when it names no sender.
     init?(_ message: Ephemeral) {
         guard let user = message.user else { return nil }
         scope = message.scope

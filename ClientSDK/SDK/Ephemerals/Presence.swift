@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Whether a user is there, as the server says. Nothing of it is stored, here or at the server.
+/// Whether a user is online, as the server reports it. It is not stored, here or at the server.
 public enum Presence: Hashable, Sendable {
     /// A device of theirs is connected.
     case online
-    /// None has been since this time of the server.
+    /// No device of theirs was connected since this server time.
     case lastSeen(Date)
     /// The server does not know, or there is no connection to it.
     case unknown

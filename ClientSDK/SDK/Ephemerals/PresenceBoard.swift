@@ -3,7 +3,7 @@ import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
-/// What the server says of who is there, for the scopes that somebody watches. Known only while connected.
+/// The presence of users in the watched scopes, as the server reports it. Known only while connected.
 final class PresenceBoard: Sendable {
     typealias Users = [UserID: Presence]
 
@@ -18,7 +18,7 @@ final class PresenceBoard: Sendable {
     /// The scopes that are watched.
     var wanted: Set<ScopeID> { scopes.withLock { Set($0.keys) } }
 
-    /// The scope's users now and after each change; a slow watcher sees the newest.
+    /// The scope's users now and after each change; a slow watcher gets the newest.
     ///
     /// - Parameter changed: called when `wanted` has changed.
     func values(in scope: ScopeID, changed: @escaping @Sendable () -> Void) -> AsyncStream<Users> {
@@ -35,13 +35,13 @@ final class PresenceBoard: Sendable {
         return values
     }
 
-    /// A word of the server.
+    /// Takes a presence message of the server.
     func tell(_ message: Ephemeral) {
         guard let user = message.user else { return }
         change(message.scope) { $0[user] = Presence(message.payload) }
     }
 
-    /// The connection is gone, and with it everything that was known.
+    /// Forgets everything: without a connection nothing is known.
     func lost() {
         for scope in wanted { change(scope) { $0 = [:] } }
     }
@@ -58,7 +58,7 @@ final class PresenceBoard: Sendable {
         changes?.send()
     }
 
-    /// True when nobody watches the scope any more.
+    /// Ends a watch; returns true when the scope has no more watchers.
     private func end(_ scope: ScopeID) -> Bool {
         scopes.withLock { scopes in
             scopes[scope]?.watchers -= 1
@@ -70,7 +70,7 @@ final class PresenceBoard: Sendable {
 }
 
 extension Presence {
-    /// As the server's words have it.
+    /// Parses the server's message.
     init(_ payload: Fields) {
         if payload["online"] == .boolean(true) {
             self = .online

@@ -1,24 +1,27 @@
 import GRDB
 import TidemarkModel
 
-/// When a store raises an alert by itself: an event that is told at `warning`, see `SyncLogEvent.isAlert`.
+/// The limits at which a store raises an alert by itself: an event that is logged at `warning`, see
+/// `SyncLogEvent.isAlert`.
 ///
 ///     store.alerts.pendingAge = .seconds(600)
 ///     for await event in store.events where event.isAlert { banner.show(event) }
 public struct AlertLimits: Hashable, Sendable {
-    /// How long a write may wait for its settlement while the store wants to be connected; `nil` for ever.
+    /// The longest time that a write may wait for its settlement while the store wants to be connected; `nil` for no
+    /// limit.
     public var pendingAge: Duration? = .seconds(3_600)
-    /// Between two looks at what waits; at least a second.
+    /// The time between two looks at the waiting writes; at least a second.
     public var pause = Duration.seconds(60)
 
     public init() {}
 }
 
-/// Finds out when something is overdue, and tells of it once until it is over. Pure.
+/// Detects overdue writes, and reports them once until none is overdue. Pure.
 struct OverdueWatch: Sendable {
     private var isTold = false
 
-    /// - Parameter oldest: when the oldest waiting transaction was written, by the device's clock; `nil` when none waits.
+    /// - Parameter oldest: the device's time at which the oldest waiting transaction was written; `nil` when none
+    ///   waits.
     mutating func look(
         oldest: Milliseconds?, transactions: Int, limit: Duration?, now: Milliseconds
     ) -> SyncLogEvent? {
@@ -32,18 +35,18 @@ struct OverdueWatch: Sendable {
 }
 
 extension SyncStore {
-    /// When the store raises alerts; what is set holds from the next look on.
+    /// The limits at which the store raises alerts; a change applies from the next look on.
     public var alerts: AlertLimits {
         get { journal.alerts }
         set { journal.alerts = newValue }
     }
 
-    /// Looks at what waits from time to time until the task is cancelled.
+    /// Looks at the waiting writes from time to time until the task is cancelled.
     func watchOverdue() async {
         var watch = OverdueWatch()
         while !Task.isCancelled {
             let limits = alerts
-            // A database that cannot be read fails every call of the app; this is not the place to say so.
+            // Errors are ignored: a database that cannot be read fails every call of the app, which reports it.
             if let waiting = try? database.oldestWaiting() {
                 let event = watch.look(
                     oldest: waiting.oldest, transactions: waiting.transactions, limit: limits.pendingAge,
@@ -57,7 +60,7 @@ extension SyncStore {
 }
 
 extension LocalDatabase {
-    /// How many transactions are not settled, and when the oldest of them was written; one short read.
+    /// Returns the number of unsettled transactions, and the time at which the oldest was written; one short read.
     func oldestWaiting() throws -> (oldest: Milliseconds?, transactions: Int) {
         try writer.read { db in
             let sql = """

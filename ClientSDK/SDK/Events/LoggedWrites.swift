@@ -1,6 +1,6 @@
 public import TidemarkModel
 
-/// A summary of transactions, by kind of record and operation, with counts: never which records, and no values.
+/// A summary of transactions, by kind of record and operation, with counts. It names no records, and has no values.
 ///
 ///     "messages create 2, receipts update 1"
 public struct LoggedWrites: Hashable, Sendable, CustomStringConvertible {
@@ -12,10 +12,10 @@ public struct LoggedWrites: Hashable, Sendable, CustomStringConvertible {
         case undelete
     }
 
-    /// Counts by collection and operation.
+    /// The counts by collection and operation.
     public private(set) var counts: [String: [Operation: Int]] = [:]
 
-    /// None.
+    /// Creates an empty summary.
     public init() {}
 
     /// Counts the operations of mutations.
@@ -27,7 +27,7 @@ public struct LoggedWrites: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Collections by name, operations as they are declared.
+    /// The summary: collections by name, operations as they are declared.
     public var description: String {
         counts.sorted { $0.key < $1.key }.flatMap { collection, counts in
             Operation.allCases.compactMap { operation in
@@ -36,7 +36,7 @@ public struct LoggedWrites: Hashable, Sendable, CustomStringConvertible {
         }.joined(separator: ", ")
     }
 
-    /// The form that `SyncLogEvent.details` has; nothing where there are none.
+    /// The form in `SyncLogEvent.details`; empty for no writes.
     var details: [String: String] { counts.isEmpty ? [:] : ["writes": description] }
 }
 

@@ -1,17 +1,17 @@
 public import Foundation
 import TidemarkModel
 
-/// A record that was changed on this device and elsewhere before either side knew of the other, and what came of it.
+/// The result for a record that was changed on this device and elsewhere before either side knew of the other.
 public struct MergeDecision: Hashable, Sendable {
-    /// What is shown from now on.
+    /// The state that is shown from now on.
     public enum Resolution: String, Hashable, Sendable, CaseIterable {
-        /// Other fields were changed elsewhere than here: both changes stand.
+        /// Other fields were changed elsewhere than here: both changes are kept.
         case bothKept = "both_kept"
-        /// The same fields: what was written here stays on top until the server has decided.
+        /// The same fields were changed: the local values stay on top until the server has decided.
         case localShown = "local_shown"
         /// The server decided, by the rules of the fields, on another value than was shown here.
         case serverDecided = "server_decided"
-        /// The record was deleted elsewhere, and with it what was written to it here.
+        /// The record was deleted elsewhere, together with the writes to it here.
         case deleted
     }
 
@@ -19,9 +19,9 @@ public struct MergeDecision: Hashable, Sendable {
     public var collection: String
     /// The record's id.
     public var record: UUID
-    /// The fields in question, sorted by name; none when the whole record is.
+    /// The fields in question, sorted by name; empty when it is the whole record.
     public var fields: [String]
-    /// What came of it.
+    /// The result.
     public var resolution: Resolution
 
     public init(collection: String, record: UUID, fields: [String], resolution: Resolution) {
@@ -31,7 +31,7 @@ public struct MergeDecision: Hashable, Sendable {
         self.resolution = resolution
     }
 
-    /// As `SyncLogEvent.details` has it.
+    /// The form in `SyncLogEvent.details`.
     var details: [String: String] {
         [
             "collection": collection, "record": record.uuidString.lowercased(),
@@ -41,21 +41,21 @@ public struct MergeDecision: Hashable, Sendable {
 }
 
 extension MergeDecision {
-    /// A newer word of the server met writes of this device.
+    /// A newer state of the server that met writes of this device.
     struct Meeting {
-        /// What the server had said before.
+        /// The server's state before.
         var before: LocalRecord
-        /// What it says now.
+        /// The server's state now.
         var now: LocalRecord
-        /// What was shown so far.
+        /// The record as it was shown so far.
         var shown: LocalRecord?
-        /// Writes that go on waiting.
+        /// The writes that are still pending.
         var pending: [Mutation]
-        /// Writes that the new word includes.
+        /// The writes that the new state includes.
         var committed: [Mutation]
     }
 
-    /// `nil` when nobody else had changed anything that matters: the usual echo of an own write.
+    /// Creates the decision; `nil` if no other change matters: the usual echo of an own write.
     init?(_ meeting: Meeting) {
         let (before, now) = (meeting.before, meeting.now)
         collection = now.key.collection

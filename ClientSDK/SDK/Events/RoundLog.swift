@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Makes events of the engine's phases: what began, how long it took to be in step, and what ended it. Pure.
+/// Makes events of the engine's phases: the beginning, the duration until in sync, and the reason of the end. Pure.
 struct RoundLog: Sendable {
     private var began: Milliseconds?
 

@@ -2,9 +2,9 @@ package import Logging
 import TidemarkLock
 import TidemarkModel
 
-/// Tells a store's events to its logger and to whoever listens, and counts them.
+/// Passes a store's events to its logger and its listeners, and counts them.
 package final class SyncJournal: Sendable {
-    /// Events that wait for a slow listener; the oldest go first.
+    /// The number of events that wait for a slow listener; beyond it the oldest are dropped.
     package static let bufferMax = 256
 
     private struct State {
@@ -20,10 +20,10 @@ package final class SyncJournal: Sendable {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// Tells of an event.
+    /// Reports an event.
     package func note(_ event: SyncLogEvent) {
         logger.log(level: event.level, event.message, metadata: event.metadata)
-        // Not under the lock: a listener's executor may run in place.
+        // Not under the lock: a listener's executor may run the listener here.
         let listeners = state.withLock { state in
             state.metrics.count(event)
             return Array(state.listeners.values)
@@ -31,7 +31,7 @@ package final class SyncJournal: Sendable {
         for listener in listeners { listener.yield(event) }
     }
 
-    /// What was told so far, in counts.
+    /// The counts of the events so far.
     var metrics: SyncMetrics { state.withLock { $0.metrics } }
 
     var alerts: AlertLimits {
@@ -39,7 +39,7 @@ package final class SyncJournal: Sendable {
         set { state.withLock { $0.alerts = newValue } }
     }
 
-    /// Older records were asked for.
+    /// Counts a request for older records.
     func askedOlder(isHere: Bool) {
         state.withLock { state in
             state.metrics.olderAsked += 1
@@ -47,7 +47,7 @@ package final class SyncJournal: Sendable {
         }
     }
 
-    /// A blob was looked at.
+    /// Counts a look at a blob.
     func askedBlob(isHere: Bool) {
         state.withLock { state in
             state.metrics.blobsAsked += 1
@@ -55,7 +55,7 @@ package final class SyncJournal: Sendable {
         }
     }
 
-    /// A message was sent, or came.
+    /// Counts a message that was sent or received.
     func carried(sent: Int, received: Int) {
         state.withLock { state in
             state.metrics.messagesSent += sent > 0 ? 1 : 0
@@ -65,12 +65,12 @@ package final class SyncJournal: Sendable {
         }
     }
 
-    /// The engine is in another phase.
+    /// Reports the events of a new phase of the engine.
     func entered(_ phase: SyncPhase, now: Milliseconds) {
         if let event = state.withLock({ $0.rounds.on(phase, now: now) }) { note(event) }
     }
 
-    /// Events from now on; ends with its task or its last reference.
+    /// The events from now on; ends with its task or its last reference.
     func values() -> AsyncStream<SyncLogEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: SyncLogEvent.self, bufferingPolicy: .bufferingNewest(Self.bufferMax))
@@ -87,17 +87,17 @@ package final class SyncJournal: Sendable {
 }
 
 extension SyncStore {
-    /// What happens to the store's synchronisation from now on: for a log view, for counting, for support.
+    /// The events of the store's synchronisation from now on: for a log view, for counting, for support.
     ///
     ///     for await event in store.events {
     ///         if case .merged(let decision) = event { print(decision.fields, decision.resolution) }
     ///     }
     ///
-    /// Each call listens by itself and ends with its task. Who is slow finds the newest 256 events.
+    /// Each call returns a separate stream, which ends with its task. A slow reader gets the newest 256 events.
     public var events: AsyncStream<SyncLogEvent> { journal.values() }
 }
 
 extension Logger {
-    /// Says nothing: what a library does until it is given a logger.
+    /// A logger without output: the default of a library until it is given one.
     package static var silent: Logger { Logger(label: "tidemark.silent") { _ in SwiftLogNoOpLogHandler() } }
 }

@@ -2,7 +2,7 @@ import Foundation
 public import Logging
 
 extension SyncLogEvent {
-    /// One word for the kind, to filter and to count by.
+    /// The name of the kind, to filter and to count by.
     public var name: String {
         switch self {
         case .started: "started"
@@ -33,7 +33,7 @@ extension SyncLogEvent {
         }
     }
 
-    /// What is known of the event, by name; as text, so that it fits any log.
+    /// The details of the event, by name; as text, so that they fit any log.
     public var details: [String: String] {
         switch self {
         case .started, .stopped, .forked: [:]
@@ -83,14 +83,14 @@ extension SyncLogEvent {
         }
     }
 
-    /// The same for a log: `event` and the details.
+    /// The name as `event`, and the details, for a log.
     public var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = ["event": "\(name)"]
         for (key, value) in details { metadata[key] = "\(value)" }
         return metadata
     }
 
-    /// A sentence that is always the same for a kind.
+    /// The sentence of the kind.
     var message: Logger.Message {
         switch self {
         case .started: "sync started"
@@ -102,16 +102,16 @@ extension SyncLogEvent {
         case .conflict: "a value was overwritten unseen, or waits for a choice"
         case .parked: "a write was refused"
         case .withheld: "a write without an answer is withheld"
-        case .blobRefused: "the bytes of a record were refused"
+        case .blobRefused: "the server refused the bytes of a record"
         case .forked: "the client id was in use elsewhere"
         case .rewound: "the server's database went back; own writes are offered again"
-        case .undecodable: "a record does not decode and is left out of lists"
-        case .diverged: "records were otherwise here than at the server, and are fetched anew"
+        case .undecodable: "a record cannot be decoded and is left out of lists"
+        case .diverged: "records differed from the server's, and are fetched again"
         case .compared: "the copy was compared with the server"
         case .evicted: "records were evicted"
-        case .trimFailed: "no records could be evicted"
-        case .overdue: "what was written waits for too long"
-        case .scopesLeftOut: "the user has more scopes than a connection holds, and the oldest are not here"
+        case .trimFailed: "evicting old records failed"
+        case .overdue: "writes have waited too long for the server's answer"
+        case .scopesLeftOut: "the user has more scopes than a connection holds: the oldest are not on this device"
         case .adopted: "writes of extensions were adopted"
         case .spoolSetAside: "a file among the writes of extensions was set aside"
         case .sharingFailed: "the folder that is shared with extensions cannot be used"
@@ -121,7 +121,8 @@ extension SyncLogEvent {
         }
     }
 
-    /// A person should look: what was written is refused, waits for too long, or is damaged. For a banner, a badge, a page.
+    /// True when the user should look: a write is refused or waits for too long, or data is damaged. For a banner, a
+    /// badge, a page.
     public var isAlert: Bool {
         switch self {
         case .parked, .withheld, .blobRefused, .rewound, .undecodable, .overdue, .corrupted, .spoolSetAside,
@@ -133,8 +134,8 @@ extension SyncLogEvent {
         }
     }
 
-    /// A library has nothing above `info` to say, except that the local database itself fails, and what it was given limits
-    /// to watch for.
+    /// The log level. A library logs nothing above `info`, except failures of the local database itself, and excesses
+    /// of the limits that it was given.
     var level: Logger.Level {
         switch self {
         case .corrupted: .error

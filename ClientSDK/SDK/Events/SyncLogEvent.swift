@@ -1,64 +1,66 @@
 public import Foundation
 public import TidemarkModel
 
-/// What happened to the synchronisation of a store, one case a kind of event. Field values are in none of them.
+/// An event of a store's synchronisation, one case for each kind. No case has field values.
 ///
 ///     for await event in store.events { report.append("\(event.name) \(event.details)") }
 ///
-/// A new case needs its line in `name`, `message` and `details`; whoever knows of it calls `SyncJournal.note(_:)`.
+/// A new case needs its line in `name`, `message` and `details`; the code that detects it calls `SyncJournal.note(_:)`.
 public enum SyncLogEvent: Hashable, Sendable {
-    /// An attempt to get in step began: a connection, or taking in what a new grant brought.
+    /// An attempt to sync began: a connection, or taking in the records of a new grant.
     case started
-    /// The copy is in step; how long that took since `started`.
+    /// The copy is in sync, with the time since `started`.
     case succeeded(duration: Duration)
-    /// The attempt, or the connection that was in step, ended. The next one is at `retry`, in milliseconds since 1970;
-    /// `nil` when only a person can help.
+    /// The attempt, or the connection that was in sync, ended. The next one is at `retry`, in milliseconds since 1970;
+    /// `nil` when only the user or the app can help.
     case failed(reason: SyncFailure, retry: Milliseconds?)
     /// The app asked to be disconnected.
     case stopped
-    /// The server has settled so many transactions of this device with success; and what they did, by kind of record.
+    /// The server accepted this many transactions of this device, with a summary of their writes.
     case committed(transactions: Int, LoggedWrites)
     /// A record was changed here and elsewhere at the same time.
     case merged(MergeDecision)
-    /// Values were overwritten unseen, those of this device or others' by this device, or wait for the app's choice.
+    /// Values were overwritten unseen: this device's by others, or others' by this device. Or they wait for the app's
+    /// choice.
     case conflict(ConflictNote)
-    /// A transaction was refused for good; it waits among the parked.
+    /// A transaction was refused for good; it is kept among the parked ones.
     case parked(transaction: UUID, rejection: Rejection, LoggedWrites)
-    /// A transaction came to nothing too often, and is kept from being sent: see `FailedTransaction`.
+    /// A transaction failed too often, and is withheld: see `FailedTransaction`.
     case withheld(number: Int64, reason: String, LoggedWrites)
-    /// Bytes that a record names were refused; they wait among `Blobs.unsent()`.
+    /// The bytes that a record names were refused; they are kept in `Blobs.unsent()`.
     case blobRefused(BlobDigest, in: ScopeID, BlobFailure)
-    /// The server knows this database's client id from elsewhere; it took another one.
+    /// The server knows this database's client id from another device; the database took a new one.
     case forked
-    /// The server's database had gone back, as after the restore of a backup: this copy had seen number `from` of the order,
-    /// and what stands above `to` is lost there. `to` is `nil` where the server does not tell. Own writes are offered
-    /// again; those of others are in `SyncStore.rescued()`.
+    /// The server's database had gone back, as after the restore of a backup. This copy had seen number `from` of the
+    /// order, and everything above `to` is lost there. `to` is `nil` if the server does not report it. Own writes are
+    /// offered again; those of others are in `SyncStore.rescued()`.
     case rewound(from: SequenceNumber, to: SequenceNumber?, RewindCounts)
-    /// A record is here that a model cannot hold; lists go on without it. `field` is `nil` where the model names none.
+    /// A model cannot represent a record; lists omit it. `field` is `nil` if the model names none.
     case undecodable(collection: String, record: UUID, model: String, field: String?)
-    /// Records that were otherwise here than at the server were found, and are fetched anew.
+    /// Records that differed from the server's were found, and are fetched again.
     case diverged(CopyDifference)
-    /// The copy was compared with the server: so many of the server's records.
+    /// The copy was compared with the server, with the number of the server's records.
     case compared(records: Int)
-    /// Records were removed to make room; the server has them.
+    /// Records were removed to free space; the server has them.
     case evicted(records: Int)
-    /// Nothing could be evicted; told once for each reason, and tried again.
+    /// Nothing could be evicted; reported once for each reason, and tried again.
     case trimFailed(reason: String)
-    /// The oldest of so many waiting transactions is older than `AlertLimits.pendingAge`; told once until it is over.
+    /// The oldest of so many waiting transactions is older than `AlertLimits.pendingAge`; reported once until none is
+    /// overdue.
     case overdue(transactions: Int, age: Duration)
-    /// The user has more scopes than a connection holds: it has the newest `held` of them, and `leftOut` older ones are not on
-    /// this device. Told once for each number; `Diagnostics.scopesLeftOut` says it at any time.
+    /// The user has more scopes than a connection holds: it has the newest `held` of them, and `leftOut` older ones are
+    /// not on this device. Reported once for each number; `Diagnostics.scopesLeftOut` has it at any time.
     case scopesLeftOut(held: Int, leftOut: Int)
     /// Writes of extensions were adopted, and wait to be sent.
     case adopted(transactions: Int)
-    /// A file among the writes of extensions cannot be adopted, and was set aside: its name, and why.
+    /// A file among the writes of extensions cannot be adopted, and was set aside: its name, and the reason.
     case spoolSetAside(file: String, reason: String)
-    /// The folder that is shared with extensions cannot be used now; told once for each reason, and tried again.
+    /// The folder that is shared with extensions cannot be used now; reported once for each reason, and tried again.
     case sharingFailed(reason: String)
     /// A file of the store has another class of data protection than the app asked for; reported once for each opening.
     case protectionFailed(reason: String)
-    /// The database cannot be read as it is.
+    /// The database is damaged and cannot be read.
     case corrupted(reason: String)
-    /// A damaged database was replaced; so many transactions of its outbox were saved.
+    /// A damaged database was replaced; this many transactions of its outbox were saved.
     case recovered(transactions: Int)
 }

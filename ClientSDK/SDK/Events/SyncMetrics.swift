@@ -1,56 +1,57 @@
-/// What a store's synchronisation has come to since the store was opened, in counts: for a dashboard.
+/// The results of a store's synchronisation since it was opened, in counts: for a dashboard.
 ///
 ///     let metrics = store.metrics
 ///     report.send("sync_success", metrics.successRate ?? 1)
 public struct SyncMetrics: Codable, Hashable, Sendable {
-    /// Times that an attempt to get in step began.
+    /// The number of times that an attempt to sync began.
     public var started = 0
-    /// Times that the copy came in step with the server.
+    /// The number of times that the copy came in sync with the server.
     public var succeeded = 0
-    /// Times that an attempt, or a connection that was in step, ended by itself.
+    /// The number of times that an attempt, or a connection in sync, ended by itself.
     public var failed = 0
-    /// Milliseconds that coming in step has taken, all together.
+    /// The milliseconds that all successful attempts took together.
     public var milliseconds: Int64 = 0
-    /// Transactions that the server accepted.
+    /// The transactions that the server accepted.
     public var committed = 0
-    /// Transactions that were refused for good.
+    /// The transactions that were refused for good.
     public var parked = 0
-    /// Transactions that got no answer too often, each time.
+    /// The transactions that were withheld, counted each time.
     public var withheld = 0
-    /// Records that were changed here and elsewhere at the same time.
+    /// The records that were changed here and elsewhere at the same time.
     public var merged = 0
-    /// Records of which values written here were overwritten unseen, or wait for a choice.
+    /// The records with local values that were overwritten unseen, or wait for a choice.
     public var conflicts = 0
-    /// Records that were otherwise here than at the server. Should stay 0.
+    /// The records that differed from the server's. Should stay 0.
     public var diverged = 0
-    /// Records that were removed to make room.
+    /// The records that were removed to free space.
     public var evicted = 0
-    /// Times that older records were asked for.
+    /// The number of requests for older records.
     public var olderAsked = 0
-    /// Of these, those that the server had to be asked for.
+    /// The number of these that needed the server.
     public var olderMissed = 0
-    /// Times that the bytes of a blob were asked for.
+    /// The number of requests for the bytes of a blob.
     public var blobsAsked = 0
-    /// Of these, those that were not on the device.
+    /// The number of these that were not on the device.
     public var blobsMissed = 0
-    /// Times that the server refused the bytes of a record.
+    /// The number of times that the server refused the bytes of a record.
     public var blobsRefused = 0
-    /// Times that the server's database was found to have gone back.
+    /// The number of times that the server's database was found to have gone back.
     public var rewinds = 0
-    /// Own transactions that were lost by that and offered again.
+    /// The own transactions that were lost by that and offered again.
     public var reoffered = 0
-    /// Messages that were sent over the connection, pings of the transport not counted.
+    /// The messages that were sent over the connection, without the transport's pings.
     public var messagesSent = 0
-    /// Their bytes, without what TLS and the frames add.
+    /// The bytes of the sent messages, without those of TLS and frames.
     public var bytesSent: Int64 = 0
-    /// Messages that came.
+    /// The messages that were received.
     public var messagesReceived = 0
-    /// Their bytes. Connecting again when nothing has changed takes less than 1,500, both ways together, however much is here.
+    /// The bytes of the received messages. A reconnection without changes takes less than 1,500 in both directions
+    /// together, however much is stored here.
     public var bytesReceived: Int64 = 0
 
     public init() {}
 
-    /// The share of attempts that came in step, 0 to 1; `nil` before the first one is over.
+    /// The share of attempts that came in sync, 0 to 1; `nil` before the first one has ended.
     public var successRate: Double? { Self.share(succeeded, of: succeeded + failed) }
 
     /// The share of settled transactions that the server accepted, 0 to 1; `nil` before the first one.
@@ -63,7 +64,7 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
     /// The share of looks at blobs that the device could answer itself, 0 to 1; `nil` before the first one.
     public var blobHitRate: Double? { Self.share(blobsAsked - blobsMissed, of: blobsAsked) }
 
-    /// Milliseconds that coming in step takes on average; `nil` before the first time.
+    /// The average milliseconds until in sync; `nil` before the first time.
     public var averageMilliseconds: Double? { succeeded == 0 ? nil : Double(milliseconds) / Double(succeeded) }
 
     private static func share(_ part: Int, of whole: Int) -> Double? { whole == 0 ? nil : Double(part) / Double(whole) }
@@ -94,6 +95,6 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
 }
 
 extension SyncStore {
-    /// The counts as of now.
+    /// The present counts.
     public var metrics: SyncMetrics { journal.metrics }
 }

@@ -1,11 +1,12 @@
 import TidemarkModel
 import TidemarkWire
 
-/// An effect in a recording: its kind, and a hash of what a replay can derive of it.
+/// The form of an effect in a recording: its kind, and a hash of the parts that a replay can derive.
 ///
-/// Effects with contents or a token are told by their kind and numbers alone: the replay has neither.
+/// Effects with contents or a token are recorded by their kind and numbers alone: the replay has neither contents nor
+/// tokens.
 enum EffectDigest {
-    /// A word for the kind; of a message that is sent, its kind on the wire.
+    /// Returns a word for the kind; for a message that is sent, its kind on the wire.
     static func kind(_ effect: SyncEffect) -> String {
         switch effect {
         case .open: "open"
@@ -38,7 +39,7 @@ enum EffectDigest {
         }
     }
 
-    /// Without making a text for each.
+    /// Returns the kind of a sent message; common kinds need no new text.
     private static func sent(_ bytes: [UInt8]) -> String {
         switch messageKind(bytes) {
         case "push": "send.push"
@@ -92,7 +93,7 @@ enum EffectDigest {
         }
     }
 
-    /// The words of a failure are left out: those of a message that cannot be read are not recorded.
+    /// Leaves out the text of a failure: the text for an undecodable message is not recorded.
     private static func mix(_ phase: SyncPhase, _ hash: inout RecordedHash) {
         switch phase {
         case .stopped: hash.mix("stopped")
@@ -106,14 +107,14 @@ enum EffectDigest {
         }
     }
 
-    /// Requests and acknowledgements are compared whole; a push by the numbers that it begins with.
+    /// Mixes requests and acknowledgements whole, and a push by the numbers at its beginning.
     private static func mix(sent bytes: [UInt8], _ hash: inout RecordedHash) {
         switch messageKind(bytes) {
         case "ack", "history", "compare": hash.mix(bytes)
-        // The ids that are asked for are not recorded: as far as their bracket.
+        // The requested ids are not recorded: the hash ends at their bracket.
         case "page": hash.mix(Array(bytes.prefix { $0 != UInt8(ascii: "[") }))
         case "push":
-            // `{"t":"push","first":12,"acked":10,"m":…`: as far as the third comma.
+            // `{"t":"push","first":12,"acked":10,"m":…`: up to the third comma.
             var number: Int64 = 0
             var commas = 0
             for byte in bytes {
@@ -126,7 +127,7 @@ enum EffectDigest {
         }
     }
 
-    /// The kind that a message of our own begins with: `{"t":"push"`.
+    /// Returns the kind at the beginning of a message of this client: `{"t":"push"`.
     static func messageKind(_ bytes: [UInt8]) -> String {
         let start = 6
         guard bytes.count > start, let end = bytes[start...].prefix(16).firstIndex(of: UInt8(ascii: "\"")) else {
@@ -135,7 +136,7 @@ enum EffectDigest {
         return String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
-    /// Effects as they are recorded: `kind:hash`, with `*count` where several of a kind come one after the other.
+    /// Writes effects in their recorded form: `kind:hash`, with `*count` for several of a kind in a row.
     static func write(_ effects: [SyncEffect], to writer: inout JSONWriter) {
         writer.byte(UInt8(ascii: "["))
         var index = 0
@@ -163,11 +164,11 @@ enum EffectDigest {
         writer.byte(UInt8(ascii: "]"))
     }
 
-    /// The same to be compared.
+    /// Returns the recorded forms, for a comparison.
     static func words(_ effects: [SyncEffect]) -> [String] {
         var writer = JSONWriter()
         write(effects, to: &writer)
-        // Of this program's making.
+        // This program wrote the text.
         return (try? JSONReader.read(writer.bytes) { try [String](recorded: $0.value()) }) ?? []
     }
 }

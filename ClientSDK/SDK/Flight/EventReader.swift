@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkWire
 
-/// Reads the events of a recording.
+/// Parses the events of a recording.
 struct EventReader {
     let fields: Fields
 
@@ -53,7 +53,7 @@ struct EventReader {
         case "comparisonLoaded":
             return .comparisonLoaded(
                 try optional("request", as: CompareRequest.self), isBehind: try number("behind") == 1)
-        default: throw MalformedRecording("an event \"\(kind.excerpt())\" is not known")
+        default: throw MalformedRecording("unknown event \"\(kind.excerpt())\"")
         }
     }
 
@@ -70,7 +70,7 @@ struct EventReader {
         return .opened(token: try text("token"), start: start)
     }
 
-    /// With a payload of as many bytes, up to what any server allows.
+    /// Returns the message with a payload of the recorded size, up to the largest that any server allows.
     private func said() throws -> Ephemeral {
         guard let scope = ScopeID(checking: try text("scope")) else { throw malformed("scope") }
         let size = Int(min(max(0, try number("n")), 1 << 16))
@@ -79,7 +79,7 @@ struct EventReader {
         return Ephemeral(scope: scope, kind: try text("k"), payload: payload, lifetime: try number("ttl"))
     }
 
-    /// The first and the last transaction, without contents: the machine goes by their numbers and their size.
+    /// Returns the first and the last transaction, without contents: the machine uses their numbers and their size.
     private func entries() throws -> [NumberedEntry] {
         guard fields["first"] != nil else { return [] }
         let (first, last) = (try number("first"), try number("last"))
@@ -99,7 +99,7 @@ struct EventReader {
                 let since = Int64(recorded: parts[1]), case .string(let collection) = parts[2],
                 let numbers = [Int64](recorded: .array(Array(parts[3...])))
             else { throw malformed("pages") }
-            // The ids themselves are not recorded; how many there were decides what an answer may say.
+            // The ids themselves are not recorded; their number decides what an answer may contain.
             let ids = numbers[2] < 0 ? nil : (0..<min(numbers[2], 4_096)).map { UniqueID(high: 0, low: UInt64($0)) }
             return PageRequest(
                 id: 0, scope: scope, since: since, collection: collection, before: numbers[0] < 0 ? nil : numbers[0],

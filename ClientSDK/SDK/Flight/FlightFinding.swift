@@ -1,60 +1,61 @@
 package import TidemarkModel
 
-/// Something of a recorded course that whoever looks for a fault wants to see.
+/// An observation in a recorded course that helps to find a fault.
 package struct FlightFinding: Hashable, Sendable {
     /// The subject of the finding.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// The replayed machine does otherwise than the recorded one: another version, or what was not recorded.
+        /// The replayed machine behaves differently from the recorded one: another version, or an influence that was
+        /// not recorded.
         case difference
         /// An invariant is broken.
         case invariant
-        /// The copy on the device is older than it was: a file that was put back, or writes that a power cut took.
+        /// The copy on the device is older than before: a file that was put back, or writes that a power cut undid.
         case wentBack = "went back"
-        /// The server does not take the token, or there is none.
+        /// The server does not accept the token, or there is none.
         case token
-        /// The server is none for this store: another user's, another app's, another version's.
+        /// The server is not this store's: it has another user, another app, or another version.
         case refused
         /// The local database failed.
         case database
-        /// The device has no room.
+        /// The device has no free disk space.
         case diskFull = "disk full"
-        /// Nothing came over a connection that was open.
+        /// Nothing arrived over an open connection.
         case silence
-        /// No way to the server, or a connection that was lost.
+        /// The server cannot be reached, or a connection was lost.
         case network
         /// The server closed the connection, or asked to wait.
         case server
-        /// A connection ended before the answer to writes came.
+        /// A connection ended before the answer to writes arrived.
         case lostAnswer = "lost answer"
-        /// Writes are kept from being sent.
+        /// Writes are withheld.
         case withheld
         /// The server's database went back.
         case rewind
         /// The client took another id.
         case fork
-        /// The device's date was set.
+        /// The device's date was changed.
         case clock
         /// Entries are missing.
         case gap
-        /// The recording ends while something is carried out.
+        /// The recording ends while an effect is being carried out.
         case end
     }
 
     package let kind: Kind
-    /// The entry that it begins with.
+    /// The first entry of the finding.
     package let entry: Int
-    /// When, in milliseconds since the engine began.
+    /// The time in milliseconds since the engine began.
     package let time: Milliseconds
-    /// The last entry that it was seen at, and when.
+    /// The last entry and time at which it was observed.
     package internal(set) var lastEntry: Int
     package internal(set) var lastTime: Milliseconds
-    /// Times in a row, with no step forward in between.
+    /// The number of times in a row, without progress in between.
     package internal(set) var count = 1
-    /// The event, in words for a person.
+    /// The event, in a sentence for the reader.
     package internal(set) var words: String
-    /// The part that is the same, or changes, from one time to the next.
+    /// Notes on the part that is the same, or changes, from one time to the next.
     package internal(set) var notes: [String] = []
-    /// It is so at the end of the recording: nothing goes on until this is mended.
+    /// True if it still holds at the end of the recording: nothing continues until the cause is fixed.
     package internal(set) var isStanding = false
 
     init(_ kind: Kind, _ words: String, at step: (entry: Int, time: Milliseconds)) {
@@ -63,7 +64,7 @@ package struct FlightFinding: Hashable, Sendable {
         (lastEntry, lastTime) = step
     }
 
-    /// The kind of a failure.
+    /// Returns the kind of a failure.
     static func kind(of failure: SyncFailure) -> Kind {
         switch failure.code {
         case .unauthenticated, .tokenFailed: .token

@@ -1,18 +1,18 @@
 import TidemarkModel
 import TidemarkWire
 
-/// Looks through a replayed course for where it stands still, and for what must never happen.
+/// Searches a replayed course for standstills, and for violations of invariants.
 package struct FlightJudge: Sendable {
-    /// The same failure so often in a row, without a step forward in between, is a standstill.
+    /// The number of times in a row, without progress in between, that make the same failure a standstill.
     static let failuresMin = 3
 
-    /// In the order of their entries.
+    /// The findings in the order of their entries.
     package private(set) var findings: [FlightFinding] = []
 
-    /// Failures in a row that nothing went forward between.
+    /// Failures in a row without progress in between.
     private struct Run {
         let signature: String
-        /// The index of its finding.
+        /// The index of the run's finding.
         let finding: Int
         var tokens: Set<String> = []
         var frames: Set<String> = []
@@ -22,10 +22,10 @@ package struct FlightJudge: Sendable {
     /// The index of the finding of a server that refused for good.
     private var refusal: Int?
     private var order = FlightOrder()
-    /// Writes whose answer was lost with a connection, and the index of the finding.
+    /// The last number of the writes whose answer was lost with a connection, and the index of the finding.
     private var lost: (last: Int64, finding: Int)?
     private var token = ""
-    /// The last frames that came: hashes of their bytes.
+    /// The hashes of the last frames that arrived.
     private var frames: [String] = []
     private var sentPush: (entry: Int, words: String)?
     private var lastMachine: SyncMachine?
@@ -41,7 +41,7 @@ package struct FlightJudge: Sendable {
         end(replay)
     }
 
-    /// The standstill at the end; else the worst event.
+    /// The standstill at the end; otherwise the worst event.
     package var worst: FlightFinding? {
         findings.last { $0.isStanding } ?? findings.first { $0.kind == .invariant }
             ?? findings.first { $0.kind == .difference } ?? findings.max { $0.count < $1.count }
@@ -57,7 +57,7 @@ package struct FlightJudge: Sendable {
         switch mark {
         case .began: (lastMachine, sentPush, frames) = (nil, nil, [])
         case .gap(let count):
-            // What came before the first members is no gap: the ring is full.
+            // Entries before the first members are no gap: the ring has overwritten their beginning.
             if lastMachine != nil { find(.gap, "\(count) entries cannot be replayed", entry, time) }
             order.forget()
         case .clock(let moved):
@@ -65,13 +65,13 @@ package struct FlightJudge: Sendable {
             find(.clock, "the device's date moved \(way) by \(FlightWords.length(abs(moved)))", entry, time)
         case .members(let names):
             find(
-                .difference, "the replayed machine has another \(names.joined(separator: ", ")) than the recorded one",
+                .difference, "the replayed machine differs from the recorded one in \(names.joined(separator: ", "))",
                 entry, time)
         }
     }
 
     private mutating func look(_ step: FlightReplay.Step) {
-        // What comes behind the first one follows from it.
+        // Later differences follow from the first one.
         if let difference = step.difference, !hasDiffered {
             hasDiffered = true
             find(.difference, difference, step.entry, step.time)
@@ -94,7 +94,7 @@ package struct FlightJudge: Sendable {
             for message in step.messages { came(message, step) }
         case .lost, .closed: noteLost(step)
         case .forkFound(let reason, _):
-            find(.fork, "the local database wants another client id: \(reason)", step.entry, step.time)
+            find(.fork, "the local database needs another client id: \(reason)", step.entry, step.time)
         default: break
         }
     }
@@ -120,12 +120,12 @@ package struct FlightJudge: Sendable {
         case .ok, .none, .behind:
             guard let lost = welcome.lost else { break }
             find(
-                .rewind, "the server's database went back: numbers from \(lost) on are others now", step.entry,
+                .rewind, "the server's database went back: numbers from \(lost) on are given again", step.entry,
                 step.time)
         }
     }
 
-    /// A connection ended, and what was sent on it is not settled.
+    /// Notes that a connection ended before the writes sent on it were settled.
     private mutating func noteLost(_ step: FlightReplay.Step) {
         guard let machine = lastMachine, machine.isStreaming, let last = machine.pushes.last?.last else { return }
         let sent = sentPush.map { ", sent at entry \($0.entry)" } ?? ""
@@ -141,13 +141,13 @@ package struct FlightJudge: Sendable {
         case .status(.waiting(_, let reason)), .status(.offline(_, let reason)): failed(reason, step)
         case .status(.refused(let reason)):
             refusal = find(
-                FlightFinding.kind(of: reason), "nothing is tried any more: \(reason)", step.entry, step.time)
+                FlightFinding.kind(of: reason), "the client does not try again: \(reason)", step.entry, step.time)
         case .send(let bytes) where EffectDigest.messageKind(bytes) == "push":
             sentPush = (step.entry, FlightWords.event(step))
         case .withhold(let number, let reason, let isAnswered):
             let why = isAnswered ? "was refused each time" : "got no answer"
             find(
-                .withheld, "the write \(number) is kept from being sent: it \(why), last \"\(reason)\"", step.entry,
+                .withheld, "the write \(number) is withheld: it \(why), the last time \"\(reason)\"", step.entry,
                 step.time)
         case .fork(let isCopy):
             let why = isCopy ? "another file has the old one" : "the server does not know the old one"
@@ -156,10 +156,10 @@ package struct FlightJudge: Sendable {
         }
     }
 
-    /// An attempt, or a connection, came to nothing.
+    /// Notes that an attempt, or a connection, failed.
     private mutating func failed(_ reason: SyncFailure, _ step: FlightReplay.Step) {
         let kind = FlightFinding.kind(of: reason)
-        // A frame counts that the database refused.
+        // Only a frame that the database refused is relevant.
         let refused = if case .applyFailed = step.event { Set(frames.suffix(1)) } else { Set<String>() }
         let signature = "\(kind) \(step.machine.settledThrough) \(order.cursor ?? "")"
         if var run, run.signature == signature {
@@ -176,7 +176,7 @@ package struct FlightJudge: Sendable {
         noteSame(kind)
     }
 
-    /// A person's first question: whether it is the same token, or the same frame, each time.
+    /// Notes whether it is the same token, or the same frame, each time: the first question about a standstill.
     private mutating func noteSame(_ kind: FlightFinding.Kind) {
         guard let run, findings[run.finding].count > 1 else { return }
         var notes: [String] = []
@@ -184,10 +184,10 @@ package struct FlightJudge: Sendable {
         case .token:
             notes.append(
                 run.tokens.count == 1
-                    ? "each time the same token (\(token)): the app gives an old one on"
+                    ? "the same token each time (\(token)): the app passes on an old one"
                     : "\(run.tokens.count) different tokens: the server does not know the key that signs them, or refuses the user"
             )
-        case .database where run.frames.count == 1: notes.append("each time the same frame (\(run.frames.first ?? ""))")
+        case .database where run.frames.count == 1: notes.append("the same frame each time (\(run.frames.first ?? ""))")
         default: break
         }
         findings[run.finding].notes = notes
@@ -215,7 +215,7 @@ package struct FlightJudge: Sendable {
 }
 
 extension SyncEffect {
-    /// Something that the local database answers before the next event.
+    /// True if the local database answers the effect before the next event.
     fileprivate var isAnswered: Bool {
         switch self {
         case .loadPush, .loadPages, .loadHistory, .loadComparison, .withhold, .releaseWithheld, .fork: true
@@ -225,17 +225,17 @@ extension SyncEffect {
 }
 
 extension FlightReplay.Step {
-    /// The part of the event that can be read.
+    /// The messages of the event that can be decoded.
     var messages: [ServerMessage] {
         switch event {
-        // The machine does not go on behind what it cannot read either.
+        // The machine does not continue after an undecodable message either.
         case .arrived(let all): all.compactMap { try? ServerMessage.decode($0) }
         case .received(let bytes): [bytes].compactMap { try? ServerMessage.decode($0) }
         default: []
         }
     }
 
-    /// Hashes of the bytes that came.
+    /// The hashes of the messages' bytes.
     var messageHashes: [String] {
         guard case .array(let messages)? = fields["m"] else { return [] }
         return messages.compactMap { message in

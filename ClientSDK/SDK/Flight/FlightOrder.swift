@@ -1,20 +1,21 @@
 import TidemarkModel
 import TidemarkWire
 
-/// Breaks of the order of a course: numbers and cursors that go back, acknowledgements of what never came.
+/// Detects errors in the order of a course: numbers and cursors that go back, acknowledgements of frames that never
+/// arrived.
 struct FlightOrder: Sendable {
-    /// Where the copy is, by the hash of its cursor; `nil` where that is not known.
+    /// The position of the copy, as the hash of its cursor; `nil` if it is unknown.
     private(set) var cursor: String?
-    /// Cursors that the copy has had, by their order.
+    /// The cursors that the copy has had, with their index.
     private var had: [String: Int] = [:]
-    /// What the cursor will be once the frames that came are applied.
+    /// The cursor after the received frames are applied.
     private var coming: String?
     private var client: ClientID?
     private var connection: Int64 = 0
     private var highest: Int64 = 0
     private var frames: Int64 = 0
 
-    /// Something is missing: what was known is known no more.
+    /// Forgets the positions, because entries are missing.
     mutating func forget() { (cursor, coming, had) = (nil, nil, [:]) }
 
     mutating func look(_ step: FlightReplay.Step) -> [(kind: FlightFinding.Kind, words: String)] {
@@ -32,16 +33,16 @@ struct FlightOrder: Sendable {
                 found.append(
                     (
                         .invariant,
-                        "the write \(first.number) is sent, and everything up to \(step.machine.settledThrough) is settled"
+                        "the write \(first.number) is sent, but everything up to \(step.machine.settledThrough) is settled"
                     ))
             }
             highest = max(highest, last.number)
         default: break
         }
         for case .send(let bytes) in step.effects where EffectDigest.messageKind(bytes) == "ack" {
-            // Of its own making.
+            // The message is this client's own.
             guard case .ack(let ack)? = try? ClientMessage.decode(bytes), ack.frames > frames else { continue }
-            found.append((.invariant, "\(ack.frames) frames are acknowledged, and \(frames) came"))
+            found.append((.invariant, "\(ack.frames) frames are acknowledged, but \(frames) were received"))
         }
         return found
     }
@@ -55,7 +56,7 @@ struct FlightOrder: Sendable {
                     (.wentBack, "connection \(start.connection) follows connection \(connection) of the same client"))
             }
             if let written = start.written, written < highest {
-                found.append((.wentBack, "\(written) writes were made, and number \(highest) was sent before"))
+                found.append((.wentBack, "\(written) writes were made, but number \(highest) was sent before"))
             }
         } else {
             highest = 0
@@ -64,7 +65,7 @@ struct FlightOrder: Sendable {
         if let cursor, start.cursor != cursor, let before = start.cursor.flatMap({ had[$0] }), let now = had[cursor],
             before < now
         {
-            found.append((.wentBack, "the copy is at \(start.cursor ?? "nothing"), and was at \(cursor) before"))
+            found.append((.wentBack, "the copy is at \(start.cursor ?? "nothing"), but was at \(cursor) before"))
         }
         cursor = start.cursor
     }
@@ -77,7 +78,7 @@ struct FlightOrder: Sendable {
         case .changes(let changes):
             frames += 1
             if let expected = coming ?? cursor, changes.from != expected {
-                found.append((.invariant, "a frame continues \(changes.from), and the copy is at \(expected)"))
+                found.append((.invariant, "a frame continues \(changes.from), but the copy is at \(expected)"))
             }
             coming = changes.cursor
         case .page, .history, .compared, .authOK, .error, .goAway, .ephemeral, .unknownExtension: break

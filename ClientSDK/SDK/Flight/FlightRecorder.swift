@@ -1,34 +1,36 @@
 import TidemarkLock
 package import TidemarkModel
 
-/// What a store records of its synchronisation, to be replayed by `tide replay`.
+/// The settings of a store's recording of its synchronisation, which `tide replay` replays.
 ///
 ///     var environment = StoreEnvironment.system
 ///     environment.recording.bytesMax = 1 << 20
 public struct FlightRecording: Hashable, Sendable {
-    /// Bytes of the recording, in a file beside the database; the oldest entries go. 0 for none, and at least 64 KiB otherwise.
+    /// The bytes of the recording, in a file beside the database; the oldest entries are overwritten. 0 for no
+    /// recording, otherwise at least 64 KiB.
     public var bytesMax = 256 << 10
-    /// Records values of fields too, and what is said to others: for a device of the app's own developers.
+    /// True to record field values and ephemeral messages too: for devices of the app's own developers.
     public var keepsValues = false
 
-    /// 256 KiB without values.
+    /// Creates the default: 256 KiB without values.
     public init() {}
 }
 
-/// Records what the machine of a store is told and what it answers, in a ring: see FLIGHT.md.
+/// Records the events of a store's machine and its answers in a ring: see FLIGHT.md.
 package final class FlightRecorder: Sendable {
-    /// The form of the lines.
+    /// The version of the lines' format.
     static let version = 1
-    /// A clock that differs by so much from one entry to the next was set.
+    /// The difference from one entry to the next from which the clock is treated as changed.
     private static let clockMax: Milliseconds = 2_000
-    /// Entries after which it is tried again whether the members fit.
+    /// The number of entries after which it is tried again whether the members fit.
     private static let membersRetry = 16
 
     private struct State {
         var ring: FlightRing?
-        /// How far the date is ahead of the engine's time.
+        /// The difference between the date and the engine's time.
         var ahead: Milliseconds?
-        /// Entries since the members of the machine did not fit, as of one that watches thousands of scopes; `nil` where they do.
+        /// The number of entries since the members of the machine did not fit, as with thousands of watched scopes;
+        /// `nil` if they fit.
         var withoutMembers: Int?
     }
 
@@ -39,8 +41,8 @@ package final class FlightRecorder: Sendable {
     private let state = Lock(State())
 
     /// - Parameters:
-    ///   - path: of the database; `nil` for memory.
-    ///   - date: milliseconds since 1970.
+    ///   - path: the path of the database; `nil` for memory.
+    ///   - date: returns milliseconds since 1970.
     package init(
         of path: String?, _ options: FlightRecording = FlightRecording(), app: String? = nil,
         date: @escaping @Sendable () -> Milliseconds
@@ -49,10 +51,10 @@ package final class FlightRecorder: Sendable {
         (self.options, self.app, self.date) = (options, app, date)
     }
 
-    /// The name of a recording.
+    /// Returns the path of a database's recording.
     package static func file(beside database: String) -> String { "\(database).flight" }
 
-    /// An engine begins with a machine.
+    /// Records that an engine begins with a machine.
     package func began(_ machine: SyncMachine, now: Milliseconds) {
         guard options.bytesMax > 0 else { return }
         let members = members(machine, now: now, isNew: true)
@@ -65,9 +67,9 @@ package final class FlightRecorder: Sendable {
         }
     }
 
-    /// The machine answered an event; nothing of the answer is carried out yet.
+    /// Records the machine's answer to an event, before any of its effects is carried out.
     ///
-    /// - Parameter machine: as it is now.
+    /// - Parameter machine: the machine after the event.
     package func note(_ event: SyncEvent, now: Milliseconds, _ effects: [SyncEffect], _ machine: SyncMachine) {
         guard options.bytesMax > 0 else { return }
         let line = line(event, now: now, effects)
@@ -79,7 +81,7 @@ package final class FlightRecorder: Sendable {
         }
     }
 
-    /// The lines of the recording, oldest first; none where nothing is recorded.
+    /// Returns the lines of the recording, oldest first; empty when nothing is recorded.
     package func lines() -> [String] {
         let contents = state.withLock { $0.ring?.contents }
         return contents.map { FlightLines($0).lines } ?? []
@@ -92,7 +94,7 @@ package final class FlightRecorder: Sendable {
         if let count = state.withoutMembers {
             state.withoutMembers = count + 1
             let members = (count + 1) % Self.membersRetry == 0 ? members(machine, now: now, isNew: false) : []
-            // Behind this event; the event itself is of no use without those before it.
+            // The members follow this event; the event itself cannot be replayed without those before it.
             if !members.isEmpty, members.count < segmentBytes / 2 {
                 state.withoutMembers = nil
                 if state.ring?.append(members) != true { turn(&state, now: now, members: members) }
@@ -108,7 +110,7 @@ package final class FlightRecorder: Sendable {
         turn(&state, now: now, members: line + members(machine, now: now, isNew: false))
     }
 
-    /// Begins a segment with what the replay may begin with.
+    /// Begins a segment with members from which the replay may begin.
     private func turn(_ state: inout State, now: Milliseconds, members: [UInt8]) {
         let date = date()
         state.ring?.turn { number in
@@ -133,7 +135,7 @@ package final class FlightRecorder: Sendable {
         }
     }
 
-    /// So many bytes are left out.
+    /// Returns a line that notes the number of bytes left out.
     private func cut(_ bytes: Int, now: Milliseconds) -> [UInt8] {
         var line = JSONWriter(capacity: 48)
         line.literal("{\"t\":")
@@ -189,9 +191,9 @@ package final class FlightRecorder: Sendable {
     }
 }
 
-/// The lines of a ring's bytes.
+/// The lines in a ring's bytes.
 struct FlightLines {
-    /// Oldest first. A segment without its first line is left out.
+    /// The lines, oldest first. A segment without its first line is left out.
     private(set) var lines: [String] = []
 
     init(_ bytes: [UInt8]) {

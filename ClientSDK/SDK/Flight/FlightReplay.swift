@@ -1,45 +1,45 @@
 package import TidemarkModel
 
-/// The recorded course, taken again by the machine of this program.
+/// A recorded course, repeated with the machine of this program.
 package struct FlightReplay: Sendable {
-    /// One event with what the machine answered.
+    /// One event with the machine's answer.
     package struct Step: Sendable {
-        /// The number of the line in the recording, from 1: an entry's name.
+        /// The number of the line in the recording, from 1; it names the entry.
         package let entry: Int
-        /// Milliseconds since its engine began.
+        /// The milliseconds since its engine began.
         package let time: Milliseconds
         package let event: SyncEvent
         package let effects: [SyncEffect]
-        /// The line itself, for what is not part of the event.
+        /// The line itself, for values that are not part of the event.
         let fields: Fields
-        /// The machine behind the event.
+        /// The machine after the event.
         let machine: SyncMachine
-        /// The first effect that is another one than recorded.
+        /// The first effect that differs from the recorded one.
         package let difference: String?
 
-        /// Connected, with nothing left to send or to receive.
+        /// True when connected, with nothing left to send or to receive.
         package var isAtRest: Bool {
             machine.isLive && machine.unanswered == 0 && machine.isDrained && !machine.isLoadingPush
                 && machine.pushes.isEmpty && machine.pages.isEmpty && !machine.isLoadingPages
         }
     }
 
-    /// What comes between steps.
+    /// A remark between steps.
     package enum Mark: Hashable, Sendable {
         /// An engine begins.
         case began
-        /// The recording lacks something here: so many entries are left out until it can be replayed again.
+        /// Entries are missing here: this many cannot be replayed.
         case gap(Int)
-        /// The device's date moved by so many milliseconds.
+        /// The device's date changed by this many milliseconds.
         case clock(Int64)
         /// The replayed machine has other members than the recorded one.
         case members([String])
     }
 
-    /// In their order; marks stand before the step with the index.
+    /// The steps in their order; each mark precedes the step at its index.
     package private(set) var steps: [Step] = []
     package private(set) var marks: [(before: Int, entry: Int, time: Milliseconds, mark: Mark)] = []
-    /// Entries in the recording, those included that could not be replayed.
+    /// The number of entries in the recording, including those that could not be replayed.
     package private(set) var entries = 0
 
     private var machine: SyncMachine?
@@ -54,7 +54,7 @@ package struct FlightReplay: Sendable {
         if skipped > 0 { mark(.gap(skipped), recording.lines.count, recording.lines.last?.time ?? 0) }
     }
 
-    /// True when each entry could be replayed, and came to what is recorded.
+    /// True when each entry could be replayed, with the recorded effects.
     package var isSame: Bool {
         steps.allSatisfy { $0.difference == nil }
             && marks.allSatisfy { if case .members = $0.mark { false } else { true } }
@@ -79,7 +79,7 @@ package struct FlightReplay: Sendable {
         case .entry(let fields, let effects):
             entries += 1
             guard var machine else { return skipped += 1 }
-            // What cannot be read ends the course up to the next members.
+            // An entry that cannot be parsed ends the replay until the next members.
             guard let event = try? EventReader(fields: fields).event() else {
                 self.machine = nil
                 return skipped += 1
@@ -112,10 +112,10 @@ package struct FlightReplay: Sendable {
         guard recorded != replayed else { return nil }
         let index = zip(recorded, replayed).prefix { $0 == $1 }.count
         func word(_ words: [String]) -> String { index < words.count ? words[index] : "nothing" }
-        return "\(word(recorded)) was recorded, and \(word(replayed)) came of it"
+        return "\(word(recorded)) was recorded, but the replay gave \(word(replayed))"
     }
 
-    /// Names of members that differ. The words of a failure, and the ids that a page is asked for, are not recorded.
+    /// Returns the names of members that differ. The text of a failure and the ids of a page request are not recorded.
     private static func others(_ replayed: Fields, _ recorded: Fields) -> [String] {
         replayed.entries.filter { entry in
             !["phase", "pages"].contains(entry.name) && recorded[entry.name].map { $0 != entry.value } ?? false

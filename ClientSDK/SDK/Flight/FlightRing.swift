@@ -1,12 +1,14 @@
 import Foundation
 
-/// The room of a recording: segments that are filled one after the other, the oldest over again, in a file or in memory.
+/// The storage of a recording: segments that are filled one after the other, then the oldest again, in a file or in
+/// memory.
 ///
-/// A segment begins with a line that holds its number; zero bytes are its room. The file has all its bytes from the start, so
-/// that a full disk ends no recording. Each line is in the file when `append` returns, whatever becomes of the process.
+/// A segment begins with a line that has its number; zero bytes are free space. The file has its full size from the
+/// start, so that a full disk ends no recording. Each line is in the file when `append` returns, however the process
+/// ends.
 struct FlightRing {
     static let segments = 4
-    /// A segment that is smaller would hold little more than the members of a machine.
+    /// The smallest segment: a smaller one would hold little more than the members of a machine.
     static let segmentBytesMin = 16 << 10
 
     private enum Room {
@@ -20,12 +22,12 @@ struct FlightRing {
     private var used: Int
     private var room: Room
 
-    /// Takes up the ring where its last process left it, or begins one.
+    /// Continues the ring where its last process left it, or begins one.
     ///
     /// - Parameters:
-    ///   - path: of the file; `nil` for memory.
-    ///   - bytes: for all segments; where that is another size than the file has, its contents are given up.
-    /// - Throws: `CocoaError` where the file cannot be had, as on a full disk.
+    ///   - path: the path of the file; `nil` for memory.
+    ///   - bytes: the size of all segments; if the file has another size, its contents are discarded.
+    /// - Throws: `CocoaError` if the file cannot be opened or filled, as on a full disk.
     init(path: String?, bytes: Int) throws {
         segmentBytes = max(Self.segmentBytesMin, bytes / Self.segments)
         used = segmentBytes
@@ -47,21 +49,21 @@ struct FlightRing {
         }
     }
 
-    /// Writes a line where there is room for it in the segment.
+    /// Writes a line if the segment has room for it.
     ///
-    /// - Returns: false where there is none: `turn` gives some.
+    /// - Returns: false if there is no room: `turn` begins the next segment.
     mutating func append(_ line: [UInt8]) -> Bool {
         guard number > 0, used + line.count <= segmentBytes else { return false }
         let index = Int(number % Int64(Self.segments))
         switch room {
         case .file(let file):
             guard file.write(line, at: index * segmentBytes + used) else {
-                // A line is lost: what comes is replayed from the members at the beginning of the next segment.
+                // A line is lost: later ones are replayed from the members at the beginning of the next segment.
                 used = segmentBytes
                 return false
             }
         case .memory(var segments):
-            // Not copied: nobody else has them.
+            // Not copied: this is the only reference.
             room = .memory([])
             segments[index] += line
             room = .memory(segments)
@@ -70,9 +72,9 @@ struct FlightRing {
         return true
     }
 
-    /// Begins the next segment in the room of the oldest.
+    /// Begins the next segment in the space of the oldest.
     ///
-    /// - Parameter head: its first line, by its number.
+    /// - Parameter head: returns the segment's first line for its number.
     mutating func turn(_ head: (Int64) -> [UInt8]) {
         number = number < Int64.max ? number + 1 : 1
         let line = Array(head(number).prefix(segmentBytes))
@@ -89,7 +91,7 @@ struct FlightRing {
         }
     }
 
-    /// All that is there, segment after segment, in no order.
+    /// All bytes, segment after segment, in no order.
     var contents: [UInt8] {
         switch room {
         case .file(let file): file.read(segmentBytes * Self.segments, at: 0)
@@ -97,7 +99,7 @@ struct FlightRing {
         }
     }
 
-    /// The number that a segment's first line holds; `nil` for one that was never filled.
+    /// Returns the number in a segment's first line; `nil` for one that was never filled.
     static func number(of segment: [UInt8]) -> Int64? {
         let start = Array("{\"flight\":1,\"segment\":".utf8)
         guard segment.starts(with: start) else { return nil }
@@ -115,7 +117,7 @@ final class FlightFile: Sendable {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: path]) }
         guard DiskFile.bytes(of: path) != bytes else { return }
-        // Zeros that are written have blocks of their own; a length that is set may have none.
+        // Written zeros have their own blocks; a length that is only set may have none.
         guard ftruncate(descriptor, 0) == 0, write([UInt8](repeating: 0, count: bytes), at: 0) else {
             _ = ftruncate(descriptor, 0)
             close(descriptor)
@@ -125,12 +127,12 @@ final class FlightFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// - Returns: false where not all of it is written. Nothing is done about that: a recording is an aid.
+    /// - Returns: false if not all of it was written. The error is ignored: a recording is an aid.
     func write(_ bytes: [UInt8], at offset: Int) -> Bool {
         bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) } == bytes.count
     }
 
-    /// What is there; less at the end of the file, or where it cannot be read.
+    /// Returns the bytes in the file; fewer at its end, or if it cannot be read.
     func read(_ count: Int, at offset: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             initialized = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))

@@ -3,7 +3,7 @@ import TidemarkWire
 
 /// Events and effects in words, for `tide replay --explain`.
 package enum FlightWords {
-    /// A length of time: `250 ms`, `1.5 s`, `3 min`, `2 h`.
+    /// Returns a duration: `250 ms`, `1.5 s`, `3 min`, `2 h`.
     package static func length(_ milliseconds: Int64) -> String {
         switch milliseconds {
         case ..<1_000: "\(milliseconds) ms"
@@ -19,12 +19,12 @@ package enum FlightWords {
         return tenth == 0 ? "\(value / unit)" : "\(value / unit).\(tenth)"
     }
 
-    /// What happened.
+    /// Describes an event.
     package static func event(_ step: FlightReplay.Step) -> String {
         switch step.event {
         case .start: "the app wants a connection"
         case .stop: "the app wants no connection"
-        case .tick: "a deadline came"
+        case .tick: "a deadline is due"
         case .hurry: "the network is back"
         case .network(let change): "the network was \(RecordedNetwork.word(change))"
         case .sync(let round): "the app asks for round \(round)"
@@ -35,43 +35,43 @@ package enum FlightWords {
             at \(start.cursor ?? "the beginning"), outcomes known up to \(start.ackedThrough), token \(token)
             """
         case .openFailed(let failure): "the socket could not be opened: \(failure)"
-        case .lost(let failure): "the socket is gone: \(failure)"
+        case .lost(let failure): "the connection was lost: \(failure)"
         case .closed(let code, let reason): "the server closed with \(code)\(reason.isEmpty ? "" : ", \"\(reason)\"")"
         case .received, .arrived: arrived(step)
         case .wrote: "the app wrote"
-        case .say(let message): "the app says \"\(message.kind)\" in \(message.scope)"
+        case .say(let message): "the app sends \"\(message.kind)\" in \(message.scope)"
         case .watch(let scopes): "the app watches who is present in \(scopes.count) scopes"
         case .wantsPages: "older records are wanted"
         case .pushLoaded: loaded(step)
         case .pagesLoaded(let requests):
             requests.isEmpty
-                ? "no page is to come" : "pages to come: \(listed(requests.map { "\($0.collection) in \($0.scope)" }))"
+                ? "no pages to fetch" : "pages to fetch: \(listed(requests.map { "\($0.collection) in \($0.scope)" }))"
         case .history(let key): "the app wants the history of \(key)"
         case .historyLoaded(let key, let request): "\(key) is \(request == nil ? "not held" : "held")"
         case .compare: "the app wants the copy to be compared"
         case .comparisonLoaded(let request, _):
-            request.map { "to be compared: \($0.collection) in \($0.scope)" } ?? "nothing is to be compared"
-        case .compared(let wrong): wrong == 0 ? "the copy is as the server's" : "\(wrong) records were wrong"
-        case .applied: "it is in the database"
-        case .confirmed(let settled): "the disk has it, outcomes up to \(settled) included"
+            request.map { "to compare: \($0.collection) in \($0.scope)" } ?? "nothing is to be compared"
+        case .compared(let wrong): wrong == 0 ? "the copy equals the server's" : "\(wrong) records were wrong"
+        case .applied: "the database has applied it"
+        case .confirmed(let settled): "the disk has confirmed it, with outcomes up to \(settled)"
         case .applyFailed(let failure): "the database refused: \(failure)"
         case .forkFound(let reason, _): "another installation has the client id: \(reason)"
         case .tokenRefreshed(let token): "a fresh token \(token)"
-        case .tokenFailed(let reason): "no token was to be had: \(reason)"
+        case .tokenFailed(let reason): "the app gave no token: \(reason)"
         }
     }
 
     private static func loaded(_ step: FlightReplay.Step) -> String {
         guard case .pushLoaded(let entries) = step.event, let first = entries.first, let last = entries.last else {
-            return "nothing waits to be sent"
+            return "nothing is to be sent"
         }
         let what = step.fields["what"].flatMap([String].init(recorded:)) ?? []
         let bytes = entries.reduce(0) { $0 + $1.bytes }
-        return "to be sent: \(first.number)…\(last.number), \(bytes) bytes (\(listed(what)))"
+        return "to send: \(first.number)…\(last.number), \(bytes) bytes (\(listed(what)))"
     }
 
     private static func arrived(_ step: FlightReplay.Step) -> String {
-        guard case .array(let recorded)? = step.fields["m"] else { return "nothing came" }
+        guard case .array(let recorded)? = step.fields["m"] else { return "nothing was received" }
         let messages =
             switch step.event {
             case .arrived(let all): all
@@ -89,13 +89,13 @@ package enum FlightWords {
     }
 
     private static func message(_ bytes: [UInt8]) -> String {
-        // What the machine cannot read, it says itself.
-        guard let message = try? ServerMessage.decode(bytes) else { return "what cannot be read" }
+        // The machine itself reports a message that it cannot decode.
+        guard let message = try? ServerMessage.decode(bytes) else { return "a message that cannot be decoded" }
         switch message {
         case .welcome(let welcome):
             return """
                 welcome: cursor \(welcome.cursorState.rawValue), settled up to \(welcome.settledThrough), user \
-                \(welcome.user?.text ?? "not told")
+                \(welcome.user?.text ?? "unknown")
                 """
         case .changes(let changes):
             var words = "changes from \(changes.from) to \(changes.cursor)"
@@ -112,7 +112,7 @@ package enum FlightWords {
         case .page(let answer): return "page \(answer.id): \(answer.collection) in \(answer.scope)"
         case .history(let answer): return "history \(answer.id): \(answer.key)"
         case .compared(let answer): return "comparison \(answer.id): \(answer.collection) in \(answer.scope)"
-        case .authOK: return "the token is taken, or a sign of life"
+        case .authOK: return "the token is accepted, or a sign of life"
         case .error(let error):
             let pause = error.retryAfter.map { ", again after \(length($0))" } ?? ""
             return "error \(error.code.rawValue)\(error.request.map { " to \($0)" } ?? ""): \(error.message)\(pause)"
@@ -122,50 +122,50 @@ package enum FlightWords {
         }
     }
 
-    /// What the machine wants done.
+    /// Describes an effect.
     package static func effect(_ effect: SyncEffect) -> String {
         switch effect {
         case .open: "connect"
         case .close(let code): "close with \(code.rawValue)"
         case .send(let bytes): sent(bytes)
-        case .sendEphemeral: "say it"
+        case .sendEphemeral: "send an ephemeral message"
         case .applyWelcome: "write the welcome"
         case .applyChanges(let frames): "apply \(frames.count) frame\(frames.count == 1 ? "" : "s")"
         case .confirm(let settled): "have the disk confirm, up to outcome \(settled)"
         case .applyPage: "apply a page"
         case .applyPages(let pages): "apply \(pages.count) page\(pages.count == 1 ? "" : "s")"
-        case .applyHistory: "keep the history"
-        case .loadHistory(let key): "look where the history of \(key) is"
-        case .historyEnded(let key): "the history of \(key) is whole"
-        case .loadComparison: "look what is to be compared"
+        case .applyHistory: "store the history"
+        case .loadHistory(let key): "look up the scope of \(key)"
+        case .historyEnded(let key): "the history of \(key) is complete"
+        case .loadComparison: "look for something to compare"
         case .applyComparison: "compare"
         case .dropComparison: "leave it out of the comparison"
-        case .loadPush(let after, _): "look what is to be sent after \(after)"
-        case .loadPages: "look which pages are to come"
+        case .loadPush(let after, _): "look for writes to send after \(after)"
+        case .loadPages: "look for pages to fetch"
         case .fork: "take a new client id"
-        case .withhold(let number, let reason, _): "keep \(number) from being sent: \(reason)"
-        case .releaseWithheld: "release what was kept"
+        case .withhold(let number, let reason, _): "withhold the write \(number): \(reason)"
+        case .releaseWithheld: "release withheld writes"
         case .refreshToken: "get a fresh token"
         case .wake(let time): "wake at \(time)"
-        case .heard(let message): "tell the app \"\(message.kind)\""
+        case .heard(let message): "pass \"\(message.kind)\" to the app"
         case .status(let phase): status(phase)
-        case .pushPaused(let pause): pause.map { "sending pauses: \($0.reason.rawValue)" } ?? "sending goes on"
-        case .roundEnded(let round): "round \(round) is over"
-        case .collectionRoundEnded(let collection, let round): "round \(round) of \(collection) is over"
+        case .pushPaused(let pause): pause.map { "sending pauses: \($0.reason.rawValue)" } ?? "sending continues"
+        case .roundEnded(let round): "round \(round) has ended"
+        case .collectionRoundEnded(let collection, let round): "round \(round) of \(collection) has ended"
         }
     }
 
     private static func sent(_ bytes: [UInt8]) -> String {
-        // Of the machine's own making.
+        // The message is the machine's own.
         switch try? ClientMessage.decode(bytes) {
-        case .hello(let hello): "say hello, connection \(hello.connection)"
-        case .push(let push): "send \(push.first) and on"
+        case .hello(let hello): "send hello, connection \(hello.connection)"
+        case .push(let push): "send the writes from \(push.first) on"
         case .ack(let ack): "acknowledge \(ack.frames) frames"
         case .page(let request): "ask for page \(request.id): \(request.collection) in \(request.scope)"
         case .history(let request): "ask for the history of \(request.key)"
         case .compare(let request): "ask for comparison \(request.id)"
         case .auth: "send the token"
-        case .ephemeral(let message): "say \"\(message.kind)\""
+        case .ephemeral(let message): "send \"\(message.kind)\""
         case .bye, .unknownExtension, nil: "send \(EffectDigest.messageKind(bytes))"
         }
     }

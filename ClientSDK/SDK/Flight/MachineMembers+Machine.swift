@@ -1,7 +1,8 @@
 import TidemarkWire
 
 extension SyncMachine: RecordedMembers {
-    /// All members but the token, which nothing depends on, and what comes with the making: times and the app's name.
+    /// Visits all members except the token, which nothing depends on, and those given at creation: times and the app's
+    /// name.
     mutating func members(_ all: inout MachineMembers) {
         connection(&all)
         pushing(&all)
@@ -81,10 +82,10 @@ extension SyncMachine: RecordedMembers {
         all.member("ackDue", &ackDue)
     }
 
-    /// The machine that a recording holds the members of.
+    /// Creates the machine whose members a recording holds.
     ///
-    /// - Parameter timing: that of the recorded machine.
-    /// - Returns: also the names of members that the recording lacks.
+    /// - Parameter timing: the times of the recorded machine.
+    /// - Returns: the machine, and the names of members that the recording lacks.
     static func replaying(_ fields: Fields, _ timing: EngineTiming) -> (machine: SyncMachine, missing: [String]) {
         var machine = SyncMachine(timing: timing, seed: 0)
         var all = MachineMembers(reading: fields)

@@ -1,4 +1,4 @@
-/// The times by which the recorded machine went, so that another version replays it with the same.
+/// The times of the recorded machine, so that another version replays it with the same.
 extension EngineTiming: RecordedMembers {
     mutating func members(_ all: inout MachineMembers) {
         all.member("backoffFirst", &backoffFirst)
@@ -39,7 +39,7 @@ extension EngineTiming: RecordedMembers {
         all.member("pagesAtOnce", &pagesAtOnce)
         all.member("pageBytesAtOnce", &pageBytesAtOnce)
         all.member("historiesWantedMax", &historiesWantedMax)
-        // Nothing of a file is divided by zero, or doubled beyond its bounds.
+        // No value of a file may be a zero divisor, or exceed its bounds when doubled.
         bytesPerMillisecondMin = max(1, bytesPerMillisecondMin)
         (silentEndsMax, probeMax) = (min(silentEndsMax, 16), min(probeMax, 1 << 40))
         backoffMax = min(backoffMax, 1 << 40)

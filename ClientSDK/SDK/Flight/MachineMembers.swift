@@ -8,13 +8,13 @@ import TidemarkModel
 ///         all.member("count", &count)
 ///     }
 ///
-/// A member that a recording lacks, as one of an earlier version does, keeps its first value and is noted.
+/// A member that a recording lacks, for instance one of an earlier version, keeps its first value and is noted.
 struct MachineMembers {
     private var values: [Fields.Entry]
     private let isReading: Bool
-    /// Names of members that the recording lacks, or holds in another form.
+    /// The names of members that the recording lacks, or holds in another form.
     private(set) var missing: [String] = []
-    /// Names that were written.
+    /// The names that were written.
     var names: [String] { values.map(\.name) }
 
     /// Begins to write.
@@ -23,7 +23,7 @@ struct MachineMembers {
     /// Begins to read.
     init(reading fields: Fields) { (values, isReading) = (fields.entries, true) }
 
-    /// What was written.
+    /// The members that were written.
     var fields: Fields { Fields(unsorted: values) ?? Fields() }
 
     mutating func member<Value: RecordedValue>(_ name: String, _ value: inout Value) {
@@ -34,7 +34,7 @@ struct MachineMembers {
         value = read
     }
 
-    /// A member that has members of its own.
+    /// Reads or writes a member that has members of its own.
     mutating func member<Value: RecordedMembers>(_ name: String, _ value: inout Value) {
         var inner: MachineMembers
         if isReading {
@@ -71,11 +71,11 @@ extension RecordedMembers {
 /// A value that is recorded as JSON and read back.
 protocol RecordedValue {
     var recorded: FieldValue { get }
-    /// `nil` for what is no such value.
+    /// Creates the value; `nil` for a recorded value of another kind.
     init?(recorded: FieldValue)
 }
 
-/// A number of a time or of an order. Those of a file lie within bounds, so that no sum of them overflows.
+/// A time, or a number of an order. Those of a file are bounded, so that no sum of them overflows.
 extension Int64: RecordedValue {
     var recorded: FieldValue { .integer(self) }
     init?(recorded: FieldValue) {

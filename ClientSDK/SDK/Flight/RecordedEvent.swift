@@ -1,16 +1,16 @@
 import TidemarkModel
 import TidemarkWire
 
-/// Writes events into a recording: what the machine goes by, and nothing of what an app stores.
+/// Writes events into a recording: the values that the machine uses, and nothing that an app stores.
 struct EventWriter {
     private(set) var writer: JSONWriter
     private let keepsValues: Bool
     private let effects: [SyncEffect]
     private var hasMessages = false
 
-    /// Kinds of writes that are named of a push.
+    /// The number of kinds of writes that are named for a push.
     static let namedMax = 4
-    /// Characters of an error's words.
+    /// The number of characters kept of an error's text.
     static let wordsMax = 200
 
     /// - Parameter effects: the machine's answer to the event.
@@ -73,7 +73,7 @@ struct EventWriter {
         }
     }
 
-    /// What the app asks, and what the database answers to what is to be asked.
+    /// Writes the app's requests, and the database's answers that prepare requests.
     private mutating func asked(_ event: SyncEvent) {
         switch event {
         case .say(let message):
@@ -131,11 +131,11 @@ struct EventWriter {
 
     private mutating func messages(_ all: [[UInt8]]) {
         hasMessages = true
-        // The machine read no further than the first that it could not read.
+        // The machine stopped at the first message that it could not decode.
         let isViolation = effects.contains { if case .close(.protocolViolation) = $0 { true } else { false } }
         name("m")
         writer.array(all) { [keepsValues] writer, bytes in
-            // What cannot be decoded is what is looked for.
+            // An undecodable message is the one to look for.
             let isRefused = isViolation && (try? ServerMessage.decode(bytes)) == nil
             RecordedMessage.write(bytes, isRefused: isRefused, keepsValues: keepsValues, to: &writer)
         }
@@ -161,7 +161,7 @@ struct EventWriter {
         member("raw", String(decoding: ClientMessage.push(push).encode(), as: UTF8.self))
     }
 
-    /// Requests as they are sent, without the ids that are asked for.
+    /// Writes requests as they are sent, without the requested ids.
     private mutating func pages(_ requests: [PageRequest]) {
         name("pages")
         writer.array(requests) { writer, request in
@@ -179,14 +179,14 @@ struct EventWriter {
         }
     }
 
-    /// The line, with the effects at its end.
+    /// Returns the line, with the effects at its end.
     mutating func finished(_ effects: [SyncEffect]) -> [UInt8] {
         if !effects.isEmpty {
             name("f")
             EffectDigest.write(effects, to: &writer)
         }
         writer.literal("}\n")
-        // White space of a message that came may hold a line's end.
+        // White space in a received message may contain a line's end.
         guard hasMessages, writer.bytes.dropLast().contains(where: { $0 == 0x0a || $0 == 0 }) else {
             return writer.bytes
         }

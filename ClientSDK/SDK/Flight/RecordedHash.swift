@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// A hash of 32 bits: names equal contents in a recording without holding them. No secret is safe behind it that can be
-/// guessed; a token cannot.
+/// A hash of 32 bits that identifies equal contents in a recording without holding them. A secret that can be guessed
+/// is not safe behind it; a token cannot be guessed.
 ///
 /// FNV-1a over words of eight bytes, since a frame of a catch-up has many.
 struct RecordedHash: Hashable, Sendable {
@@ -38,7 +38,7 @@ struct RecordedHash: Hashable, Sendable {
 
     private var value: UInt32 { UInt32(truncatingIfNeeded: state ^ (state >> 32)) }
 
-    /// A stand-in for a text: `#` and eight digits.
+    /// A substitute for a text: `#` and eight digits.
     var text: String {
         String(unsafeUninitializedCapacity: 9) { buffer in
             buffer[0] = UInt8(ascii: "#")
@@ -47,7 +47,7 @@ struct RecordedHash: Hashable, Sendable {
         }
     }
 
-    /// Writes sixteen bits of it, four digits: enough for what is compared with its neighbours alone.
+    /// Writes sixteen bits of the hash, four digits: enough for a value that is compared only with its neighbours.
     func writeShort(to writer: inout JSONWriter) {
         Self.digits(value ^ (value >> 16), 4) { writer.byte($1) }
     }

@@ -1,24 +1,24 @@
 import TidemarkModel
 import TidemarkWire
 
-/// A message of the server in a recording: decodable, with what the machine goes by, and without contents.
+/// A message of the server in a recording: decodable, with the values that the machine uses, and without contents.
 ///
-/// It is never longer than what came, so that a replay fills it up with white space to as many bytes.
+/// It is never longer than the received message, so that a replay can fill it up with white space to the same size.
 struct RecordedMessage: Sendable {
-    /// Outcomes that are recorded of a frame, beside those that are refusals.
+    /// The number of outcomes recorded of a frame, besides refusals.
     static let outcomesMax = 16
-    /// Marks of a comparison that are recorded.
+    /// The number of a comparison's marks that are recorded.
     static let marksMax = 8
-    /// Bytes of a message that a replay makes, whatever a file says.
+    /// The largest size in bytes of a message that a replay makes, whatever a file contains.
     static let bytesMax = 16 << 20
 
     /// The message without contents.
     private(set) var writer = JSONWriter(capacity: 320)
-    /// Rows, entries, or scopes that are left out.
+    /// The number of rows, entries and scopes that are left out.
     private(set) var left = 0
     private var isFirst = true
 
-    /// - Throws: for what is no message of a known kind.
+    /// - Throws: an error for bytes that are not a message of a known kind.
     init(_ bytes: [UInt8]) throws {
         let kind = try JSONReader.peek(bytes) { try $0.firstMember("t") }
         // A server of this version begins with the kind.
@@ -35,7 +35,7 @@ struct RecordedMessage: Sendable {
         writer.byte(UInt8(ascii: "}"))
     }
 
-    /// What is kept as it came, by kind; of all else only what `member` says.
+    /// Returns whether a member is kept unchanged; `member` handles all others.
     private static func keeps(_ kind: String, _ key: String) -> Bool {
         switch (kind, key) {
         case ("changes", "ts"), ("changes", "live"), ("changes", "done"), ("changes", "durable"), ("changes", "acl"),
@@ -85,7 +85,7 @@ struct RecordedMessage: Sendable {
         }
     }
 
-    /// A cursor by its hash, which no cursor is shorter than.
+    /// Returns a cursor's hash, unless the cursor is shorter than that.
     static func standIn(_ cursor: String) -> String {
         let hash = RecordedHash(cursor).text
         return cursor.utf8.count >= hash.utf8.count ? hash : cursor
@@ -97,7 +97,7 @@ struct RecordedMessage: Sendable {
         writer.byte(UInt8(ascii: ":"))
     }
 
-    /// The first scope alone, and how many records there are.
+    /// Writes only the first scope, and counts the records.
     private mutating func groups(_ reader: inout JSONReader) throws {
         var scope: String?
         try reader.array { reader in
@@ -122,7 +122,7 @@ struct RecordedMessage: Sendable {
         writer.literal("}]")
     }
 
-    /// Outcomes without the words of refusals, and without overwritten values.
+    /// Writes outcomes without the text of refusals, and without overwritten values.
     private mutating func settled(_ reader: inout JSONReader) throws {
         begin("you")
         writer.byte(UInt8(ascii: "{"))
@@ -146,7 +146,7 @@ struct RecordedMessage: Sendable {
         writer.byte(UInt8(ascii: "}"))
     }
 
-    /// - Parameter isWanted: record it also where it is no refusal.
+    /// - Parameter isWanted: true to record it even if it is no refusal.
     private static func outcome(_ reader: inout JSONReader, isWanted: Bool) throws -> [UInt8]? {
         var outcome = JSONWriter(capacity: 96)
         var (index, isRefusal) = (0, false)
@@ -181,11 +181,11 @@ struct RecordedMessage: Sendable {
 }
 
 extension RecordedMessage {
-    /// Writes a message that came: its bytes, a hash of them, and what is kept of it.
+    /// Writes a received message: its size, a hash, and the part that is kept.
     ///
     /// - Parameters:
-    ///   - isRefused: the machine could not read it, which a replay repeats with something else that it cannot read.
-    ///   - keepsValues: the message is recorded whole.
+    ///   - isRefused: true when the machine could not decode it; a replay then uses another undecodable message.
+    ///   - keepsValues: true to record the message whole.
     static func write(
         _ bytes: [UInt8], isRefused: Bool, keepsValues: Bool, to writer: inout JSONWriter
     ) {
@@ -196,7 +196,7 @@ extension RecordedMessage {
         if keepsValues {
             writer.literal(",\"raw\":")
             writer.string(String(decoding: bytes, as: UTF8.self))
-            // What is no message is recorded by its size alone.
+            // Bytes that are not a message are recorded by their size alone.
         } else if !isRefused, let message = try? RecordedMessage(bytes), message.writer.bytes.count <= bytes.count {
             if message.left > 0 {
                 writer.literal(",\"left\":")
@@ -208,21 +208,21 @@ extension RecordedMessage {
         writer.byte(UInt8(ascii: "}"))
     }
 
-    /// The message that a replay gives the machine.
+    /// Returns the message that a replay gives the machine.
     ///
     /// - Throws: `MalformedRecording`.
     static func bytes(_ recorded: FieldValue) throws -> [UInt8] {
-        guard case .object(let fields) = recorded else { throw MalformedRecording("a message is no object") }
+        guard case .object(let fields) = recorded else { throw MalformedRecording("a message is not an object") }
         if case .string(let raw)? = fields["raw"] { return Array(raw.utf8) }
         guard case .integer(let count)? = fields["n"], (0...Int64(bytesMax)).contains(count) else {
-            throw MalformedRecording("a message has no number of bytes")
+            throw MalformedRecording("a message lacks its size")
         }
         var bytes = fields["m"].map { Array(ordered($0).utf8) } ?? [UInt8(ascii: "?")]
         bytes += [UInt8](repeating: UInt8(ascii: " "), count: max(0, Int(count) - bytes.count))
         return bytes
     }
 
-    /// The kind and what a decoder wants first come first: an object that was read has its names in order.
+    /// Returns the message with the kind first, which a decoder expects: parsing has sorted the names.
     private static func ordered(_ message: FieldValue) -> String {
         guard case .object(var fields) = message else { return message.json }
         let kind = fields["t"]
@@ -233,7 +233,7 @@ extension RecordedMessage {
     }
 }
 
-/// A line of a recording that cannot be read.
+/// A line of a recording that cannot be parsed.
 package struct MalformedRecording: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

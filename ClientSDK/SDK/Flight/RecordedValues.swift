@@ -37,7 +37,7 @@ extension SyncFailure: RecordedValue {
         guard case .array(let parts) = recorded, parts.count == 3, case .string(let word) = parts[0],
             case .string(let detail) = parts[1], let minimum = String?(recorded: parts[2])
         else { return nil }
-        // A code of a later version fails in the same way as any other of the network.
+        // A code of a later version is treated as a failure of the server.
         self.init(Code(rawValue: word) ?? .unavailable, detail, minimumApp: minimum)
     }
 }
@@ -116,7 +116,7 @@ extension RecordKey: RecordedValue {
     }
 }
 
-/// A request is recorded as it is sent.
+/// A request, which is recorded as it is sent.
 private protocol RecordedRequest: RecordedValue {
     func encode() -> [UInt8]
     static func request(in message: ClientMessage) -> Self?
@@ -129,7 +129,7 @@ extension RecordedRequest {
     }
 
     init?(recorded: FieldValue) {
-        // What is no request is none.
+        // Anything else is no request.
         guard let message = try? ClientMessage.decode(Array(recorded.json.utf8)),
             let request = Self.request(in: message)
         else { return nil }
@@ -155,7 +155,7 @@ extension CompareRequest: RecordedRequest {
     }
 }
 
-/// The limits that the machine goes by; all others are the database's.
+/// The limits that the machine uses; the database uses the others.
 extension WireLimits: RecordedMembers {
     mutating func members(_ all: inout MachineMembers) {
         all.member("push", &pushTransactionsMax)

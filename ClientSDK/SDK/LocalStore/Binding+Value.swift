@@ -3,7 +3,7 @@ import GRDB
 import TidemarkSQLite
 
 extension Binding {
-    /// The next parameter, copied.
+    /// Binds the next parameter, copied.
     mutating func value(_ value: DatabaseValue) {
         switch value.storage {
         case .null: null()

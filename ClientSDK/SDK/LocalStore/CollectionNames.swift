@@ -1,13 +1,14 @@
 import TidemarkModel
 import TidemarkWire
 
-/// What collections are called on this device and at the server, which knows a renamed one by its first name.
+/// The names of collections on this device and at the server, which knows a renamed one by its first name.
 ///
-/// Everything in the database has the schema's names; what comes from the server and goes to it passes through here.
+/// Everything in the database has the schema's names; everything sent to or received from the server is translated
+/// here.
 struct CollectionNames: Sendable {
     private let storedNames: [String: String]
     private let localNames: [String: String]
-    /// By collection: fields' names of before, with those of now.
+    /// The former names of fields with their present ones, by collection.
     private let localFields: [String: [String: String]]
 
     init(_ schema: Schema) {
@@ -88,7 +89,7 @@ struct CollectionNames: Sendable {
 }
 
 extension Transaction {
-    /// The same writes on records of collections with other names.
+    /// Returns the same writes on records of collections with other names.
     func renamingCollections(_ name: (RecordKey) -> RecordKey) -> Transaction {
         var transaction = self
         transaction.mutations = mutations.map { mutation in

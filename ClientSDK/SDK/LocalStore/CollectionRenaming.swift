@@ -1,12 +1,13 @@
 import GRDB
 import TidemarkModel
 
-/// A collection's new name, in everything that a device holds under the old one. At the server it keeps the old name.
+/// Gives a collection a new name in everything that a device stores under the old one. At the server it keeps the old
+/// name.
 struct CollectionRenaming {
     let schema: Schema
     let db: Database
 
-    /// - Parameter known: names and types of the fields in the tables; afterwards under the collections' new names.
+    /// - Parameter known: the names and types of the fields in the tables; afterwards under the collections' new names.
     func run(_ known: inout [String: [String: String]]) throws {
         let stored = try storedNames()
         for (name, fields) in known where schema.collection(name) == nil {
@@ -20,7 +21,7 @@ struct CollectionRenaming {
         }
     }
 
-    /// Notes what the server calls the collections, so that a further new name finds back to the first.
+    /// Notes the server's names of the collections, so that a further new name leads back to the first.
     func note() throws {
         try db.run("DELETE FROM tidemark_collection")
         for collection in schema.collections where collection.was != nil {
@@ -56,7 +57,7 @@ struct CollectionRenaming {
         }
     }
 
-    /// Tidemark's tables that name collections.
+    /// Returns Tidemark's tables that name collections.
     private func tablesOfKeys() throws -> [String] {
         let sql = """
             SELECT m.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c

@@ -1,37 +1,38 @@
 import GRDB
 import TidemarkModel
 
-/// The readable table of one collection: its SQL, prepared once, and the way between records and rows.
+/// The readable table of one collection: its SQL, prepared once, and the conversion between records and rows.
 ///
-/// One object that everyone shares: as a value with many parts it would be copied with every read.
+/// One shared object: as a value with many parts it would be copied with every read.
 final class CollectionTable: Sendable {
     let collection: CollectionSchema
-    /// Of the database that the table is in.
+    /// The schema of the database that contains the table.
     let schema: Schema
     let search: SearchIndex
     /// The table's name in SQL.
     let quotedName: String
     /// Reads a whole row by `local_id`, in the order of `envelope` and then the fields.
     let selectSQL: String
-    /// The select list of the same order.
+    /// The select list in the same order.
     let columnsSQL: String
-    /// How many columns that are.
+    /// The number of columns in it.
     let columns: Int
     private let replaceSQL: String
-    /// Write so many rows whatever is there.
+    /// Statements that write a number of rows, whatever is stored.
     let putSQL: [(rows: Int, sql: String)]
-    /// Write so many rows unless what is there is as new; most rows first, the last writes one.
+    /// Statements that write a number of rows unless the stored ones are as new; most rows first, the last
+    /// writes one.
     let applySQL: [(rows: Int, sql: String)]
-    /// Deletes by `local_id`.
+    /// Deletes a row by `local_id`.
     let deleteSQL: String
-    /// Deletes by `local_id` what is older than a sequence number.
+    /// Deletes a row by `local_id` if it is older than a sequence number.
     let deleteOlderSQL: String
 
     /// Fields that had other names in earlier versions of the schema.
     let renames: [(from: String, to: String)]
 
-    /// How many rows one statement writes at most; with the most fields of a schema still few enough for SQLite's bound of
-    /// parameters.
+    /// The largest number of rows that one statement writes; with the most fields of a schema still within SQLite's
+    /// limit of parameters.
     static let rowsMax = ManyRows.sizes[0]
 
     static let envelope = [
@@ -50,7 +51,7 @@ final class CollectionTable: Sendable {
         selectSQL = "SELECT \(columnsSQL) FROM \(table) WHERE local_id = ?"
         self.columns = columns.count
         let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        // Under another name, since a collection may be called `excluded`.
+        // An alias, since a collection may be called `excluded`.
         let insert = "INSERT INTO \(table) AS _kept (\(columnsSQL)) VALUES"
         let update = "ON CONFLICT (local_id) DO UPDATE SET \(assignments)"
         putSQL = ManyRows.statements(insert, columns: columns.count, update)
@@ -61,19 +62,20 @@ final class CollectionTable: Sendable {
         deleteOlderSQL = "DELETE FROM \(table) WHERE local_id = ? AND seq < ?"
     }
 
-    /// A name that the schema checked, quoted for SQL.
+    /// Quotes a name that the schema checked, for SQL.
     ///
-    /// Each name that a schema allows is a table's or column's when it is quoted. What else is in a statement beside them
-    /// begins with `_` or `tidemark_`, which no collection does, or is a name that is reserved for each record: aliases, `_rowid_`
-    /// for the row's number (a field may be called `rowid`), and no `TRUE`, which is a column where there is one.
+    /// Each name that a schema allows denotes a table or column when it is quoted. All other names in a statement begin
+    /// with `_` or `tidemark_`, which no collection's name does, or are reserved for every record. Hence aliases begin
+    /// with `_`, and the row's number is `_rowid_`, since a field may be called `rowid`. `TRUE` is not used, since it
+    /// may be a column.
     static func quoted(_ name: String) -> String { "\"\(name)\"" }
 
-    /// Writes a row whatever was there.
+    /// Writes a row, whatever is stored.
     func put(_ record: LocalRecord, state: RecordState, _ db: Database) throws {
         try db.run(replaceSQL, StatementArguments(values(record, state: state)))
     }
 
-    /// The parameters of one row, in the order of `columnsSQL`.
+    /// Returns the parameters of one row, in the order of `columnsSQL`.
     func values(_ record: LocalRecord, state: RecordState) -> [DatabaseValue] {
         var values: [DatabaseValue] = []
         values.reserveCapacity(Self.envelope.count + collection.fields.count)
@@ -91,7 +93,8 @@ final class CollectionTable: Sendable {
         return values
     }
 
-    /// Both lists are sorted by the names' bytes, so one walk pairs them; answers what found no column.
+    /// Appends the values of the columns; returns the fields without a column. Both lists are sorted by the names'
+    /// bytes, so one walk pairs them.
     private func appendFields(_ fields: Fields, to values: inout [DatabaseValue]) -> Fields {
         var extra = Fields()
         var rest = fields.entries[...]
@@ -117,9 +120,9 @@ final class CollectionTable: Sendable {
         return extra
     }
 
-    /// Reads a row that was selected with `columnsSQL`.
+    /// Returns the record of a row that was selected with `columnsSQL`.
     ///
-    /// - Throws: `corrupt` when the row holds what this SDK never writes.
+    /// - Throws: `corrupt` when the row contains a value that this SDK never writes.
     func record(_ row: Row) throws -> (record: LocalRecord, state: RecordState) {
         guard let state = RecordState(rawValue: try row.text(7)) else {
             throw StoreError(.corrupt, "\(collection.name): unknown state")

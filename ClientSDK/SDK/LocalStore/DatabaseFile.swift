@@ -1,8 +1,8 @@
 package import TidemarkModel
 
-/// The file's name of an account.
+/// The name of an account's file.
 package enum DatabaseFile {
-    /// Readable, and different for accounts that differ only by case or beyond the readable part.
+    /// Returns a readable name, different for accounts that differ only by case or after the readable part.
     package static func name(_ account: UserID) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         var readable = ""

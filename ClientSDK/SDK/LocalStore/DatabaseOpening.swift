@@ -2,15 +2,15 @@ import Foundation
 import GRDB
 import TidemarkModel
 
-/// Opens an account's file for this store alone: recovers it when it is damaged, and gives it an identity of its own when it
-/// is a copy.
+/// Opens an account's file for this store alone. A damaged file is recovered, and a copied file gets a client id of its
+/// own.
 struct DatabaseOpening {
     private let path: String
     private let account: UserID
     private let schema: Schema
     private let environment: StoreEnvironment
     private let limits: LocalLimits
-    /// `nil` leaves the files the class that the system gives them.
+    /// `nil` to leave the files the class that the system gives them.
     private let protector: FileProtector?
 
     init(
@@ -46,7 +46,7 @@ struct DatabaseOpening {
         let lock = try FileLock(of: path)
         let install = try InstallMark(folder: folder).id(orMake: environment.newID)
         let recovery = Recovery(path: path)
-        // Before SQLite looks: it takes an empty file for a new one, and deletes the log beside it.
+        // Checked before SQLite looks: it takes an empty file for a new one, and deletes the log beside it.
         if let reason = try recovery.begun() ?? recovery.loss() { return try recover(reason, install, lock) }
         let mark = SuspectMark(path: path)
         do {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The size of a file, by the system's own call: Foundation's attributes look up the names of its owner and group too.
+/// Returns the size of a file by a system call: Foundation's attributes also look up the names of its owner and group.
 enum DiskFile {
-    /// 0 where there is no file, or none that can be looked at.
+    /// Returns the size; 0 if there is no readable file.
     static func bytes(of path: String) -> Int {
         var found = stat()
         return stat(path, &found) == 0 ? Int(found.st_size) : 0

@@ -2,8 +2,8 @@ import GRDB
 import TidemarkModel
 
 extension FieldSchema {
-    /// The value in SQL as it is read: the column, or the default where that is empty. An index is on the same words, or
-    /// SQLite does not know it again.
+    /// Returns the SQL of the value as it is read: the column, or the default if it is empty. An index uses the same
+    /// text, or SQLite would not recognise it.
     func valueSQL(_ qualifier: String = "") -> String {
         let column = qualifier + CollectionTable.quoted(name)
         guard let literal = defaultValue?.literalSQL else { return column }
@@ -12,7 +12,7 @@ extension FieldSchema {
 }
 
 extension FieldValue {
-    /// The value as a column has it, in SQL's own words; `nil` for what is no default.
+    /// The value as an SQL literal; `nil` for a value that cannot be a default.
     fileprivate var literalSQL: String? {
         switch self {
         case .boolean(let flag): flag ? "1" : "0"
@@ -24,7 +24,7 @@ extension FieldValue {
     }
 }
 
-/// How a field's value stands in its column.
+/// The representation of a field's value in its column.
 extension FieldType {
     /// The column's declared type.
     var columnType: String {
@@ -35,7 +35,7 @@ extension FieldType {
         }
     }
 
-    /// The column's value; `nil` for a value that the type cannot hold, which then is kept in `extra`.
+    /// Returns the column's value; `nil` for a value that the type cannot hold, which then is kept in `extra`.
     func databaseValue(_ value: FieldValue) -> DatabaseValue? {
         switch (self, value) {
         case (.string, .string(let text)), (.reference, .string(let text)), (.blob, .string(let text)):
@@ -51,9 +51,9 @@ extension FieldType {
         }
     }
 
-    /// The field's value; `nil` for a column that is NULL.
+    /// Returns the field's value; `nil` for a column that is NULL.
     ///
-    /// - Throws: `corrupt` for what `databaseValue(_:)` never writes.
+    /// - Throws: `corrupt` for a value that `databaseValue(_:)` never writes.
     func fieldValue(_ column: DatabaseValue) throws -> FieldValue? {
         switch (self, column.storage) {
         case (_, .null): return nil

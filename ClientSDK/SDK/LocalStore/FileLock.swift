@@ -1,23 +1,23 @@
 import Foundation
 import TidemarkLock
 
-/// Keeps a database's file to one store, until it is released or the process ends, however that ends.
+/// Keeps a database's file to one store, until it is released or the process ends in any way.
 ///
-/// Two stores on one file would have one client id between them, and each would evict the other at the server. The lock is
-/// the system's, on a file beside the database that holds the number of the process. Whoever only reads needs none.
+/// Two stores on one file would share one client id, and each would evict the other at the server. The lock is the
+/// system's, on a file beside the database that holds the number of the process. Readers need none.
 package final class FileLock: Sendable {
     private let path: String
     private let descriptor: Lock<CInt?>
 
-    /// Held while the file is locked and let go here, and told of the second: a store that nobody keeps any more may be on
-    /// its way out on another thread.
+    /// Held while the file is locked and released here, and signalled at a release: a store that is no longer used may
+    /// be closing on another thread.
     private static let moves = NSCondition()
-    /// Seconds that are waited for that.
+    /// The seconds to wait for such a release.
     private static let patience: TimeInterval = 1
-    /// Seconds between two looks meanwhile.
+    /// The seconds between two looks meanwhile.
     private static let glance: TimeInterval = 0.02
 
-    /// - Throws: `StoreError` with `inUse`, which names the process that has it; this one counts too.
+    /// - Throws: `StoreError` with `inUse`, which names the process that has the file open; it may be this one.
     package init(of database: String) throws {
         path = "\(database).lock"
         Self.moves.lock()
@@ -33,17 +33,18 @@ package final class FileLock: Sendable {
                 guard holder == getpid(), Date() < deadline else {
                     throw StoreError(.inUse, Self.refusal(database, holder))
                 }
-                // A release wakes it. A process that is being started holds what this one had, for a moment, and wakes nobody.
+                // A release wakes it. A starting child process holds this one's descriptors for a moment, and wakes
+                // nothing.
                 _ = Self.moves.wait(until: min(deadline, Date(timeIntervalSinceNow: Self.glance)))
             }
         }
     }
 
     private enum Attempt {
-        /// `nil` where the file system has no locks: there it is the app's to see to it.
+        /// `nil` if the file system has no locks: there the app has to prevent a second store.
         case locked(CInt?)
         case taken(by: Int32?)
-        /// Whoever had it took the file away before it was locked here.
+        /// The holder deleted the file before it was locked here.
         case gone
     }
 
@@ -64,10 +65,10 @@ package final class FileLock: Sendable {
         return .locked(file)
     }
 
-    /// The process that has the database open; `nil` when none has, or the file system has no locks.
+    /// Returns the process that has the database open; `nil` when none has, or the file system has no locks.
     ///
-    /// Where the one that signed last has ended, nothing is locked to find out. Else, for an instant, this process shares the
-    /// lock of a file that nobody has.
+    /// If the process that signed last has ended, nothing is locked to find out. Otherwise, if no process holds the
+    /// file, this one shares its lock for an instant.
     package static func holder(of database: String) -> Int32? {
         let file = open("\(database).lock", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -78,7 +79,7 @@ package final class FileLock: Sendable {
 
     deinit { release() }
 
-    /// Lets another one have it. Later calls do nothing.
+    /// Releases the file for other stores. Later calls do nothing.
     func release() {
         let file = descriptor.withLock { file in
             defer { file = nil }
@@ -91,7 +92,7 @@ package final class FileLock: Sendable {
         Self.moves.unlock()
     }
 
-    /// Takes the lock's own file away as well.
+    /// Deletes the lock's own file as well.
     func remove() throws {
         if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
         release()
@@ -116,7 +117,7 @@ package final class FileLock: Sendable {
             String(decoding: bytes.prefix(count), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// On a disk without room it stays unsigned, which costs a refusal its number.
+    /// On a full disk it stays unsigned; then a refusal cannot name the process.
     private static func sign(_ file: CInt) {
         let text = Array("\(getpid())\n".utf8)
         _ = ftruncate(file, 0)

@@ -1,9 +1,10 @@
 import Foundation
 import TidemarkLock
 
-/// Gives the store's files their class of data protection, and remembers why one did not get it: the store opens all the same.
+/// Gives the store's files their class of data protection, and keeps the reason of the first failure: the store opens
+/// all the same.
 ///
-/// A file that is made in a folder has the folder's class on Apple's platforms, so folders get it too. Elsewhere the
+/// On Apple's platforms a file that is made in a folder gets the folder's class, so folders get it too. Elsewhere the
 /// attribute has no effect.
 final class FileProtector: Sendable {
     private let protection: FileProtectionType
@@ -18,18 +19,18 @@ final class FileProtector: Sendable {
         self.assign = assign
     }
 
-    /// The system's way to give a file or a folder its class.
+    /// Gives a file or a folder its class by the system's call.
     @Sendable static func assign(_ path: String, _ protection: FileProtectionType) throws {
         try FileManager.default.setAttributes([.protectionKey: protection], ofItemAtPath: path)
     }
 
-    /// Why the first file without the class has not got it; `nil` when all have it.
+    /// The reason why the first file without the class did not get it; `nil` when all have it.
     var failure: String? { first.current }
 
-    /// A folder, for the files that are made in it later.
+    /// Protects a folder, for the files that are made in it later.
     func cover(_ folder: URL) { cover(folder.path) }
 
-    /// A database, the files beside it that begin with its name, and the installation's mark.
+    /// Protects a database, the files beside it that begin with its name, and the installation's mark.
     func coverFiles(of database: String) {
         let file = URL(fileURLWithPath: database)
         let (folder, name) = (file.deletingLastPathComponent(), file.lastPathComponent)
@@ -39,7 +40,7 @@ final class FileProtector: Sendable {
         }
     }
 
-    /// A folder and everything in it.
+    /// Protects a folder and everything in it.
     func coverTree(_ folder: URL) {
         cover(folder)
         for name in names(in: folder) {
@@ -61,7 +62,8 @@ final class FileProtector: Sendable {
         do { try assign(path, protection) } catch { note(path, error) }
     }
 
-    /// What is gone by now needs none: an extension renames what it has written.
+    /// Notes a failure. A file that is deleted by now needs no class: an extension renames the files that it has
+    /// written.
     private func note(_ path: String, _ error: any Error) {
         guard FileManager.default.fileExists(atPath: path) else { return }
         first.withLock { $0 = $0 ?? "\(path) has another class of data protection: \(error)" }

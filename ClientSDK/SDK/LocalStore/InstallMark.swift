@@ -1,21 +1,22 @@
 import Foundation
 import TidemarkModel
 
-/// Tells this installation from one that its files were copied to.
+/// Distinguishes this installation from one that its files were copied to.
 ///
-/// A file beside the databases holds an id and its own place on the volume: a copy of the folder has another place, and a
-/// copy of a database alone finds another id or none. It is kept out of backups, since a restored device is another one.
+/// A file beside the databases holds an id and its own file number on the volume. In a copy of the folder the number
+/// differs, and a copied database alone finds another id or none. The file is kept out of backups, since a restored
+/// device is another installation.
 struct InstallMark {
     let folder: URL
     static let name = "tidemark.install"
 
-    /// The installation's id, made when there is none that is its own.
+    /// Returns the installation's id, which is made when there is no valid one.
     func id(orMake make: () -> UniqueID) throws -> UniqueID {
         var file = folder.appending(path: Self.name)
         if FileManager.default.fileExists(atPath: file.path) {
             let words = String(decoding: try Data(contentsOf: file), as: UTF8.self).split(separator: " ")
             if words.count == 2, let id = words.first.flatMap({ UniqueID(String($0)) }),
-                let place = try place(of: file), words.last.map(String.init) == String(place)
+                let number = try fileNumber(of: file), words.last.map(String.init) == String(number)
             {
                 return id
             }
@@ -25,7 +26,7 @@ struct InstallMark {
             throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: file.path])
         }
         let id = make()
-        try Data("\(id) \(try place(of: file) ?? 0)".utf8).write(to: file)
+        try Data("\(id) \(try fileNumber(of: file) ?? 0)".utf8).write(to: file)
         #if canImport(Darwin)
         var values = URLResourceValues()
         values.isExcludedFromBackup = true
@@ -36,7 +37,7 @@ struct InstallMark {
         return id
     }
 
-    private func place(of file: URL) throws -> UInt64? {
+    private func fileNumber(of file: URL) throws -> UInt64? {
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
         return (attributes[.systemFileNumber] as? NSNumber)?.uint64Value
     }

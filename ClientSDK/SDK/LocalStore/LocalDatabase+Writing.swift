@@ -3,16 +3,16 @@ import GRDB
 import TidemarkLock
 import TidemarkSQLite
 
-/// Every write goes through here: on disk for good when it returns, unless it can be had again from the server, and what a
-/// disk or a file does wrong has one name.
+/// The one path of every write. A write is durable when the call returns, unless the server can send the data again.
+/// Errors of a disk or a file get one name.
 ///
-/// Readers see a commit while the disk still confirms it. Nobody else hears of it: a push is a write too, which waits
-/// for its turn. `DURABLE.md` says why.
+/// Readers see a commit while the disk still confirms it. Nothing of it is sent before that: a push is a write too,
+/// which waits for its turn. `DURABLE.md` explains why.
 extension LocalDatabase {
-    /// - Parameter isConfirmed: false for what the server gives again as long as it was not acknowledged. It is on the disk
-    ///   with the next write that is confirmed, or with `confirm()`.
-    /// - Throws: `StoreError` with `diskFull`, `corrupt` or `databaseFailed`, besides what `body` throws; nothing is then
-    ///   written. Or with `unconfirmed`, and then it is.
+    /// - Parameter isConfirmed: false for data that the server sends again as long as it is not acknowledged. It is on
+    ///   the disk with the next write that is confirmed, or with `confirm()`.
+    /// - Throws: `StoreError` with `diskFull`, `corrupt` or `databaseFailed`, besides the errors of `body`; nothing is
+    ///   written then. With `unconfirmed` it is written.
     func change<Result>(isConfirmed: Bool = true, _ body: (Database) throws -> Result) throws -> Result {
         writesUnderWay.add(1)
         defer { writesUnderWay.add(-1) }
@@ -32,7 +32,7 @@ extension LocalDatabase {
         }
     }
 
-    /// Returns once all that was written is on the disk for good.
+    /// Returns once all writes are durable on the disk.
     ///
     /// - Throws: `StoreError` with `unconfirmed`.
     package func confirm() throws {
@@ -44,8 +44,9 @@ extension LocalDatabase {
         }
     }
 
-    /// The same from a task. While nobody else writes it is done where it is asked for, which spares two changes of thread: so
-    /// one task at most stands still for a disk. Whoever comes meanwhile waits for the database's own thread.
+    /// Writes from a task. While no other write is under way, it writes on the task's own thread, which saves two
+    /// changes of thread: at most one task therefore blocks for a disk. Other writers wait for the database's own
+    /// thread.
     @concurrent func change<Result: Sendable>(
         isConfirmed: Bool = true, _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {
@@ -67,7 +68,7 @@ extension LocalDatabase {
         }
     }
 
-    /// Takes away what made a write fail, where that can be done without losing anything.
+    /// Removes the cause of a failed write, if nothing is lost by it, and returns whether to try again.
     private func mends(_ error: DatabaseError, _ db: Database) throws -> Bool {
         guard error.isOfSearch else { return StoreError(error)?.code == .diskFull && emptiesLog(db) }
         try db.inTransaction {
@@ -77,13 +78,13 @@ extension LocalDatabase {
         return true
     }
 
-    /// Copies the log on a full disk, so that its room can be written to; the file may have to grow for that.
+    /// Copies the log on a full disk, so that its space can be written to; the file may have to grow for that.
     ///
-    /// - Returns: false when that gave no room.
+    /// - Returns: false when that freed no space.
     private func emptiesLog(_ db: Database) -> Bool {
         guard let path else { return false }
         let reserve = DiskReserve(beside: path, bytes: limits.reserveBytes)
-        // Unchanged: nothing was freed, as where there is no log.
+        // An unchanged size means that nothing was freed, as without a log.
         let before = DiskFile.bytes(of: "\(path)-wal")
         reserve.release()
         // A log that cannot be copied stays as it is.
@@ -100,20 +101,20 @@ extension LocalDatabase {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the store is closed")
         }
         let (logged, changes) = (checkpointer?.commits, db.totalChangesCount)
-        // Until the body has run.
+        // Overwritten when the body has run.
         var result = Result<Value, any Error>.failure(CancellationError())
         try db.inTransaction {
             result = .success(try body(db))
             try searchUpkeep.keepUp(db, db.totalChangesCount - changes)
             return .commit
         }
-        // Where nothing was logged there is nothing to confirm, and asking takes the disk as long.
+        // If nothing was logged there is nothing to confirm, and asking the disk takes as long.
         if isConfirmed, checkpointer?.commits != logged { try confirm(db) }
         searchUpkeep.wrote(db.totalChangesCount - changes)
         return try result.get()
     }
 
-    /// On the writer's queue: nothing is committed meanwhile.
+    /// Runs on the writer's queue: nothing is committed meanwhile.
     private func confirm(_ db: Database) throws {
         do {
             try db.makeDurable()
@@ -122,7 +123,7 @@ extension LocalDatabase {
             SuspectMark(path: path).set()
             throw StoreError(
                 .unconfirmed,
-                "written, but the disk did not confirm it (\(error)): whether it outlives a power cut is not known")
+                "written, but the disk did not confirm it (\(error)): it may not survive a power cut")
         }
     }
 
@@ -134,17 +135,17 @@ extension LocalDatabase {
 }
 
 extension DatabaseError {
-    /// The trouble of a full-text index, which is made anew from the rows. The file is sound.
+    /// True for an error of a full-text index, which is rebuilt from the rows. The file is sound.
     var isOfSearch: Bool { extendedResultCode == .SQLITE_CORRUPT_VTAB }
 }
 
 extension StoreError {
-    /// `nil` for an error that has no name of its own.
+    /// Creates the error; `nil` for an error without a code of its own.
     init?(_ error: DatabaseError) {
         switch (error.resultCode, error.extendedResultCode) {
         case (_, .SQLITE_CORRUPT_VTAB): return nil
         case (.SQLITE_FULL, _), (_, .SQLITE_IOERR_SHMSIZE):
-            self.init(.diskFull, "the disk is full: nothing was written, and reading goes on")
+            self.init(.diskFull, "the disk is full: nothing is written until space is freed, and reading still works")
         case (.SQLITE_CORRUPT, _), (.SQLITE_NOTADB, _):
             self.init(.corrupt, "the database file is damaged: \(error.message ?? "unreadable")")
         default: return nil
@@ -152,7 +153,7 @@ extension StoreError {
     }
 }
 
-/// Notes beside a file that it was found damaged while in use: it is looked through when it is opened the next time.
+/// A mark beside a file that was found damaged while in use: the file is checked when it is opened the next time.
 struct SuspectMark {
     /// `nil` for a database in memory.
     let path: String?
@@ -162,12 +163,12 @@ struct SuspectMark {
     var isSet: Bool { file.map { FileManager.default.fileExists(atPath: $0) } ?? false }
 
     func set() {
-        // On a disk that takes no file, the damage is found again by the next write.
+        // If the disk accepts no file, the next write finds the damage again.
         if let file { _ = FileManager.default.createFile(atPath: file, contents: nil) }
     }
 
     func clear() {
-        // What is not there needs no removal; what cannot be removed costs one more look.
+        // A missing file needs no removal; one that cannot be removed costs one more check.
         if let file { try? FileManager.default.removeItem(atPath: file) }
     }
 }

@@ -4,14 +4,14 @@ package import TidemarkModel
 package import TidemarkSQLite
 import TidemarkWire
 
-/// What one account holds on this device: records, outbox, and the state of its synchronisation, in one SQLite file.
+/// The data of one account on this device: records, outbox, and the state of its synchronisation, in one SQLite file.
 ///
 /// Every operation is synchronous and one SQLite transaction: it happens whole, or it throws and changes nothing. There
 /// is no clock and no randomness here: ids and times are arguments, so that a simulator decides them. Calls block until
 /// the one writer is free; do not make them from inside another operation's closure.
 package final class LocalDatabase: Sendable {
     package let schema: Schema
-    /// The user whose database this is: the author of what is created here.
+    /// The user whose database this is: the author of records that are created here.
     package let account: UserID
     /// For observation and reading; write only through the operations.
     package let writer: any DatabaseWriter
@@ -19,36 +19,36 @@ package final class LocalDatabase: Sendable {
     private let told: Lock<ModelLimits>
     let tables: [String: CollectionTable]
     let names: CollectionNames
-    /// How the records of each model are read.
+    /// The plans for reading the records of each model.
     let plans = ReadPlans()
-    /// Records that reads have set aside.
+    /// The records that reads have skipped.
     let undecodable: UndecodableRecords
-    /// Filters that no index answers.
+    /// The filters that no index answers.
     let unindexed = UnindexedFilters()
     /// `nil` in memory.
     let path: String?
     let checkpointer: Checkpointer?
     /// `nil` in memory.
     let lock: FileLock?
-    /// Commits that the disk has confirmed, as the checkpointer counts them.
+    /// The commits that the disk has confirmed, as the checkpointer counts them.
     let confirmedCommits = Lock(0)
-    /// Writes that are being made or wait for their turn.
+    /// The writes that are being made or wait for their turn.
     let writesUnderWay = Lock(0)
-    /// See ``cutLog()``.
+    /// True while the log may contain data of a withdrawn scope; see ``cutLog(isNeeded:)``.
     let logHoldsWithdrawn = Lock(false)
     let memo = TransactionMemo()
-    /// Frames since a cursor was noted among the past ones.
+    /// The frames applied since a cursor was noted among the past ones.
     let framesUnnoted = Lock(0)
     let searchUpkeep: SearchUpkeep
     /// The server's time at the last welcome of this process.
     let welcomedAt = Lock<Milliseconds>(0)
-    /// What observations hear of.
+    /// The board that notifies observations of changes.
     let changes = ChangeBoard()
 
-    /// Takes a database as it is and brings it to the schema.
+    /// Takes an existing database and brings it to the schema.
     ///
     /// - Parameter newClient: the client id of a database that has none yet.
-    /// - Throws: `StoreError` with `schemaChanged`, `wrongAccount` or `formatTooNew`; the file is then unchanged.
+    /// - Throws: `StoreError` with `schemaChanged`, `wrongAccount` or `formatTooNew`; the file is unchanged then.
     package init(
         _ writer: any DatabaseWriter, account: UserID, schema: Schema, newClient: ClientID,
         limits: LocalLimits = LocalLimits(), path: String? = nil, checkpointer: Checkpointer? = nil,
@@ -79,9 +79,9 @@ package final class LocalDatabase: Sendable {
     /// Opens or creates the file at `path`, with writes that survive a power cut.
     ///
     /// - Parameters:
-    ///   - isSuspect: the file is looked through whatever its size; one that is small always is.
-    ///   - lock: that of the file, where the caller has it already.
-    /// - Throws: also `corrupt` for a file that is damaged, and `inUse` for one that is open already.
+    ///   - isSuspect: true to check the file whatever its size; a small one is always checked.
+    ///   - lock: the lock of the file, if the caller has it already.
+    /// - Throws: also `corrupt` for a damaged file, and `inUse` for one that is open already.
     package static func open(
         path: String, account: UserID, schema: Schema, newClient: ClientID, limits: LocalLimits = LocalLimits(),
         isSuspect: Bool = false, lock: FileLock? = nil
@@ -89,22 +89,22 @@ package final class LocalDatabase: Sendable {
         let lock = try lock ?? FileLock(of: path)
         let checkpointer = Checkpointer(copiedAt: limits.logCopiedAt, rest: limits.logRest)
         var configuration = configuration(limits)
-        // So that no commit waits until the log is copied.
+        // The checkpointer copies the log, so that no commit waits for it.
         configuration.prepareDatabase { db in
-            // Of a file that is there already SQLite keeps the size.
+            // In an existing file SQLite keeps the page size.
             try db.execute(sql: "PRAGMA page_size = \(limits.pageBytes)")
             try db.execute(sql: "PRAGMA cache_size = -\(limits.cachedBytes / 1_024)")
             checkpointer.watch(db)
         }
-        // What another process left there; opening begins one where there is none.
+        // The log that another process left; opening creates one if there is none.
         let log = DiskFile.bytes(of: "\(path)-wal")
         let reserve = DiskReserve(beside: path, bytes: limits.reserveBytes)
         let pool = try reserve.givingWay { try DatabasePool(path: path, configuration: configuration) }
         try pool.writeWithoutTransaction { db in
-            // A commit itself waits for no disk: `change` does, after it.
+            // A commit itself does not wait for the disk: `change` does, after it.
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
             try db.execute(sql: "PRAGMA fullfsync = ON")
-            // What is deleted is overwritten, whatever the library does by itself.
+            // Deleted data is overwritten, whatever the library's default is.
             try db.execute(sql: "PRAGMA secure_delete = ON")
             let bytes =
                 try (db.first("PRAGMA page_count")?.integer(0) ?? 0) * (db.first("PRAGMA page_size")?.integer(0) ?? 0)
@@ -116,7 +116,7 @@ package final class LocalDatabase: Sendable {
             if findings != ["ok"] { try FileCheck.dropSearch(db) }
         }
         let database = try reserve.givingWay {
-            // While somebody reads, or without room, the log stays as it is for now.
+            // While a reader is active, or the disk is full, the log stays as it is for now.
             if log > limits.logBytesLeft {
                 _ = try? pool.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
             }
@@ -124,23 +124,24 @@ package final class LocalDatabase: Sendable {
                 pool, account: account, schema: schema, newClient: newClient, limits: limits, path: path,
                 checkpointer: checkpointer, lock: lock)
         }
-        // An aid: on a disk without room for it, there is none.
+        // An aid: on a full disk it is omitted.
         try? pool.read { db in try FirstPage(beside: path).note(db) }
         reserve.take()
         try checkpointer.start(path, beside: pool)
         database.searchUpkeep.start(on: pool)
-        // The process died before it was done.
+        // The process died before the log was emptied.
         if try pool.read({ db in try Meta.withdrawn.integer(db) }) == 1 { database.cutLog(isNeeded: true) }
         return database
     }
 
-    /// What a write may hold: what the server said last, since that judges it; before any did, ``LocalLimits/model``.
+    /// The limits of a write: those that the server sent last, since it judges the write; before that,
+    /// ``LocalLimits/model``.
     var modelLimits: ModelLimits { told.withLock { $0 } }
 
-    /// The server said what it takes; durable already.
+    /// Takes the server's limits, which are stored already.
     func tell(_ limits: ModelLimits) { told.withLock { $0 = limits } }
 
-    /// A database that ends with the object: previews, tests, the simulator.
+    /// Makes a database that ends with the object: for previews, tests, the simulator.
     package static func inMemory(
         account: UserID, schema: Schema, newClient: ClientID, limits: LocalLimits = LocalLimits()
     ) throws -> LocalDatabase {
@@ -181,7 +182,7 @@ package final class LocalDatabase: Sendable {
             """, [limits.receiptsKept])
     }
 
-    /// The table of a collection.
+    /// Returns the table of a collection.
     ///
     /// - Throws: `refused(.unknownCollection)`.
     func table(_ collection: String) throws -> CollectionTable {

@@ -1,9 +1,9 @@
 import TidemarkModel
 
-/// One record as this device knows it: the server's word, or that with pending writes on top.
+/// One record as this device knows it: the server's state, or that with pending writes on top.
 struct LocalRecord: Hashable, Sendable {
     enum Existence: String, Sendable {
-        /// Nothing is known of it.
+        /// Nothing is known of the record.
         case absent
         case live
         case deleted
@@ -11,28 +11,28 @@ struct LocalRecord: Hashable, Sendable {
 
     var key: RecordKey
     var scope: ScopeID
-    /// 0 while the server's state is unknown.
+    /// The number of the server's state; 0 while that is unknown.
     var seq: SequenceNumber = 0
     /// The `serverID`; `nil` until committed.
     var born: SequenceNumber?
     var author: UserID
     var created: Milliseconds
-    /// Server time of the state; `nil` until committed.
+    /// The server time of the state; `nil` until committed.
     var updated: Milliseconds?
     var existence: Existence
     var fields = Fields()
-    /// The fields that a pending write has deleted, for a restore of them; `nil` where this device does not know what was
-    /// deleted. Never stored: it follows from the server's word and the pending writes.
+    /// The fields that a pending write has deleted, for a restore of them; `nil` if this device does not know the
+    /// deleted fields. Never stored: it follows from the server's state and the pending writes.
     var buried: Fields?
 }
 
 extension LocalRecord {
-    /// A record that the server does not know (yet).
+    /// Creates a record that the server does not know (yet).
     init(absent key: RecordKey, scope: ScopeID, author: UserID, created: Milliseconds) {
         self.init(key: key, scope: scope, author: author, created: created, existence: .absent)
     }
 
-    /// - Parameter table: a field that had another name is told by its name of now.
+    /// - Parameter table: the table whose field names are used: a former name becomes the present one.
     init(_ change: Change, in table: CollectionTable? = nil) {
         self.init(
             key: change.key, scope: change.scope, seq: change.seq, born: change.born, author: change.author,
@@ -42,9 +42,10 @@ extension LocalRecord {
 
     /// Folds one local mutation in; the same code validates a write and rebases it later.
     ///
-    /// - Parameter user: whose mutation it is: the author of what they restore, but for a scope's own record.
+    /// - Parameter user: the user of the mutation: the author of a record that they restore, except a scope's own
+    ///   record.
     /// - Returns: the contested fields, which stay as they are: the server judges them alike.
-    /// - Throws: why the mutation does not apply to this state, which is then unchanged.
+    /// - Throws: the reason why the mutation does not apply to this state, which is unchanged then.
     @discardableResult
     mutating func apply(
         _ mutation: Mutation, in collection: CollectionSchema, by user: UserID? = nil

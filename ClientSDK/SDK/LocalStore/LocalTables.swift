@@ -2,10 +2,10 @@ import GRDB
 
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
-    /// Raised when these tables change shape, or hold what an SDK of the format before would read wrongly. So with format 9,
-    /// which files with maps of rule `keys` had: patches of such keys in the outbox; and with format 10: a record that is new to
-    /// the device has no row in `tidemark_base`; and with format 11: names of indexes and full-text indexes, and the turn in
-    /// which a scope is filled.
+    /// The format of these tables. It is raised when their shape changes, or when an SDK of the format before would
+    /// misread the content. Format 9: patches of keys of maps with rule `keys` in the outbox. Format 10: a record that
+    /// is new to the device has no row in `tidemark_base`. Format 11: names of indexes and full-text indexes, and the
+    /// turn in which a scope is filled.
     static let format: Int64 = 11
 
     static let sql = """
@@ -148,9 +148,9 @@ enum LocalTables {
         ) WITHOUT ROWID;
         """
 
-    /// Indexes of columns that tables of an older format have only after `upgrade`. The first is empty as long as nothing is
-    /// withheld: one that all links were in took a page of each write. The other one is empty when everything is filled, and has
-    /// the pages that are to come in the order in which they are asked for: nothing looks at all of them for each that comes.
+    /// Indexes of columns that tables of an older format have only after `upgrade`. The first lists the pages to come
+    /// in the order of their requests, so that no request scans all of them. It is empty when everything is filled. The
+    /// second is empty as long as nothing is withheld: with all links in it, each write took one page more.
     static let indexes = """
         CREATE INDEX IF NOT EXISTS tidemark_scope_page_to_come
         ON tidemark_scope_page (floor DESC, turn DESC, scope, position, collection) WHERE \(ScopeTable.isToCome);
@@ -174,11 +174,11 @@ enum LocalTables {
                     DROP INDEX IF EXISTS tidemark_outbox_record_n;
                     """)
         }
-        // Until format 7 no past cursors were kept: whatever is filled was begun before the first of them.
+        // Until format 7 no past cursors were kept: everything being filled began before the first of them.
         if try !db.columns(in: "tidemark_scope_page").contains(where: { $0.name == "began" }) {
             try db.execute(sql: "ALTER TABLE tidemark_scope_page ADD COLUMN began INTEGER NOT NULL DEFAULT 0")
         }
-        // Until format 10 the order of filling was found out for all scopes at each page.
+        // Until format 10 the order of filling was computed for all scopes at each page.
         if try !db.columns(in: "tidemark_scope_page").contains(where: { $0.name == "turn" }) {
             try db.execute(
                 sql: """
@@ -188,7 +188,7 @@ enum LocalTables {
                         \(ScopeFilling.turn(of: 0)));
                     """)
         }
-        // Until format 6 all links were found by their scopes, and a full-text index learned of each row at once.
+        // Until format 6 all links were found by their scopes, and a full-text index was updated with each row.
         if try !db.columns(in: "tidemark_outbox_record").contains(where: { $0.name == "withheld" }) {
             try db.execute(
                 sql: """
@@ -210,10 +210,11 @@ enum LocalTables {
             }
         }
     }
-    /// Until format 10 the name of one collection's index could be another's, and a full-text index's that of a table that FTS5
-    /// keeps beside another. They are made anew under other names.
+    /// Drops indexes by their former names; they are created anew under other names. Until format 10 the name of one
+    /// collection's index could equal another's, and a full-text index's that of a table that FTS5 keeps beside
+    /// another.
     private static func dropFormerNames(_ db: Database) throws {
-        // Triggers first, which lead to the indexes; the tables of FTS5 go with it.
+        // Triggers first, which lead to the indexes; FTS5 drops its own tables.
         let former = """
             SELECT type, name FROM sqlite_master
             WHERE type = 'trigger' AND name GLOB 'tidemark_search_*'

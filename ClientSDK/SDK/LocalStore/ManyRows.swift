@@ -2,41 +2,42 @@ import GRDB
 import GRDBSQLite
 import TidemarkSQLite
 
-/// Writes rows of one table, many with one statement, inside one transaction: a statement costs several times as much as
-/// the row that it writes, and where a trigger keeps a full-text index, several times that.
+/// Writes rows of one table, many with one statement, inside one transaction. A statement costs several times as much
+/// as the row that it writes, and several times that if a trigger updates a full-text index.
 final class ManyRows {
-    /// How many rows a statement writes, most first; the last writes one.
+    /// The numbers of rows that a statement writes, most first; the last writes one.
     static let sizes = [64, 8, 1]
 
     private let db: Database
     private let columns: Int
     private let sql: [(rows: Int, sql: String)]
     private var cells: [Cell] = []
-    /// The texts of the cells, one after the other: SQLite reads them here, and copies none into memory of its own.
+    /// The texts of the cells, one after the other: SQLite reads them here, without copying.
     private var texts: [UInt8] = []
     private var statements: [Int: Statement] = [:]
-    /// Rows that were written.
+    /// The number of rows written.
     private(set) var written = 0
 
     private enum Cell {
-        /// So many bytes of `texts`.
+        /// A text with its length in bytes in `texts`.
         case text(Int)
         case other(DatabaseValue)
     }
 
-    /// - Parameter sql: for each of `sizes`, a statement with as many times `columns` parameters; see ``statements(_:_:_:)``.
+    /// - Parameter sql: for each of `sizes`, a statement with as many times `columns` parameters; see
+    ///   ``statements(_:_:_:)``.
     init(_ db: Database, columns: Int, _ sql: [(rows: Int, sql: String)]) {
         self.db = db
         self.columns = columns
         self.sql = sql
     }
 
-    /// The statements of `sizes`, for this class alone: who has GRDB bind values to a statement has it bind them again
-    /// whenever it runs. So their text is nobody else's.
+    /// Returns the statements of `sizes`, for this class alone. If GRDB binds values to a statement, it binds them
+    /// again whenever the statement runs; so no other code may use a statement of the same text.
     ///
     /// - Parameters:
-    ///   - insert: up to `VALUES`.
-    ///   - end: what stands behind the rows.
+    ///   - insert: the text up to `VALUES`.
+    ///   - end: the text after the rows.
     static func statements(_ insert: String, columns: Int, _ end: String = "") -> [(rows: Int, sql: String)] {
         sizes.map { rows in
             let list = repeatElement(marks(columns), count: rows).joined(separator: ", ")
@@ -44,7 +45,7 @@ final class ManyRows {
         }
     }
 
-    /// The same for one row and everybody.
+    /// Returns the statement for one row, for any code.
     static func statement(_ insert: String, columns: Int, _ end: String = "") -> String {
         "\(insert) \(marks(columns)) \(end)"
     }
@@ -66,54 +67,54 @@ final class ManyRows {
         if cells.count >= columns * (Self.sizes.first ?? 1) { try flush() }
     }
 
-    /// Writes what was added and is not written yet.
+    /// Writes the added rows that are not written yet.
     func flush() throws {
         defer {
             cells.removeAll(keepingCapacity: true)
             texts.removeAll(keepingCapacity: true)
         }
         written += cells.count / columns
-        var (rest, place) = (cells[...], 0)
+        var (rest, offset) = (cells[...], 0)
         for (rows, sql) in sql {
             while rest.count >= rows * columns {
-                place = try write(rest.prefix(rows * columns), textsFrom: place, rows, sql)
+                offset = try write(rest.prefix(rows * columns), textsFrom: offset, rows, sql)
                 rest = rest.dropFirst(rows * columns)
             }
         }
     }
 
-    /// - Returns: where the texts of the next rows begin.
+    /// - Returns: the offset of the next rows' texts.
     private func write(
         _ cells: ArraySlice<Cell>, textsFrom start: Int, _ rows: Int, _ sql: String
     ) throws -> Int {
         let statement = try statement(rows, sql)
-        // The connection keeps the statement, which must not point to texts that are gone. What a reset answers is what became
-        // of the execution, which is told already.
+        // The connection keeps the statement, which must not point to freed texts. A reset returns the result of the
+        // execution, which is reported already.
         defer {
             sqlite3_reset(statement.sqliteStatement)
             sqlite3_clear_bindings(statement.sqliteStatement)
         }
         return try texts.withUnsafeBufferPointer { texts in
-            var (binding, place) = (Binding(statement: statement.sqliteStatement), start)
+            var (binding, offset) = (Binding(statement: statement.sqliteStatement), start)
             for cell in cells {
                 switch cell {
                 case .text(let bytes):
-                    binding.text(lent: UnsafeBufferPointer(rebasing: texts[place..<place + bytes]))
-                    place += bytes
+                    binding.text(lent: UnsafeBufferPointer(rebasing: texts[offset..<offset + bytes]))
+                    offset += bytes
                 case .other(let value): binding.value(value)
                 }
             }
             guard binding.code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: binding.code)) }
             try statement.execute()
-            return place
+            return offset
         }
     }
 
-    /// Ready for values that are bound behind GRDB's back, which is several times as fast.
+    /// Returns a statement for values that are bound without GRDB, which is several times as fast.
     private func statement(_ rows: Int, _ sql: String) throws -> Statement {
         if let known = statements[rows] { return known }
         let made = try db.cachedStatement(sql: sql)
-        // GRDB then takes the arguments for complete, and leaves them as they are from then on.
+        // GRDB then regards the arguments as complete, and leaves them alone from then on.
         if made.arguments.isEmpty {
             try made.setArguments(StatementArguments(repeatElement(DatabaseValue.null, count: rows * columns)))
         }

@@ -8,7 +8,7 @@ extension ModelLimits {
         ]
     }
 
-    /// These, with what a server said earlier in their place.
+    /// Returns these limits, replaced by those that a server sent earlier.
     func remembered(_ db: Database) throws -> ModelLimits {
         var limits = self
         for (meta, path) in Self.kept {
@@ -17,7 +17,7 @@ extension ModelLimits {
         return limits
     }
 
-    /// Keeps what the server said, so that it counts without a connection as well.
+    /// Stores the server's limits, so that they apply without a connection as well.
     func remember(_ db: Database) throws {
         for (meta, path) in Self.kept { try meta.set(Int64(self[keyPath: path]), db) }
     }

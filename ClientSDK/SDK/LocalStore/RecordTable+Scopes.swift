@@ -1,16 +1,17 @@
 import GRDB
 import TidemarkModel
 
-/// All rows of a scope, when its records are fetched anew.
+/// Changes of all rows of a scope, when its records are fetched anew.
 extension RecordTable {
-    /// Deletes the scope's rows. Those with pending writes stay to be seen, and whatever the server says of them counts.
+    /// Deletes the scope's rows. Those with pending writes stay visible, and any state from the server replaces their
+    /// bases.
     func forget(_ scope: ScopeID) throws {
         try deleteRows(of: scope)
         try db.run("DELETE FROM tidemark_history WHERE scope = ?", [scope.text])
         try outdateBases(of: scope)
     }
 
-    /// Keeps the scope's rows to be seen until the server's replace them: whatever it says of them counts.
+    /// Keeps the scope's rows visible until the server's replace them: any state that it sends is accepted.
     func outdate(_ scope: ScopeID) throws {
         for name in tables.keys.sorted() {
             try db.run("UPDATE \(CollectionTable.quoted(name)) SET seq = 0 WHERE scope = ?", [scope.text])
@@ -18,8 +19,8 @@ extension RecordTable {
         try outdateBases(of: scope)
     }
 
-    /// Deletes the rows that only stood in for the server's, now that all pages of the scope have come: it has none.
-    /// Those with pending writes are left to their settlement.
+    /// Deletes the rows that the server has not confirmed, once all pages of the scope have arrived: it has none of
+    /// them. Rows with pending writes are left to their settlement.
     func sweep(_ scope: ScopeID) throws { try deleteRows(of: scope, condition: "AND seq = 0") }
 
     private func deleteRows(of scope: ScopeID, condition: String = "") throws {

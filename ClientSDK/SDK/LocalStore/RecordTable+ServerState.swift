@@ -3,10 +3,10 @@ import TidemarkModel
 
 /// The server's last state of records under pending writes.
 ///
-/// A record that was new to the device when it was written has no row here as long as a link says that it is pending: its base is
-/// absent, in the scope of that write. So a new record costs one page less.
+/// A record that was new to the device when it was written has no row here as long as a link marks it as pending. Its
+/// base is absent, in the scope of that write, so that a new record costs one page less.
 extension RecordTable {
-    /// `nil` where nothing is pending.
+    /// Returns the base; `nil` if nothing is pending.
     func base(_ key: RecordKey) throws -> LocalRecord? {
         let sql = """
             SELECT \(Self.stateColumns) FROM tidemark_base WHERE collection = ?1 AND local_id = ?2
@@ -37,7 +37,7 @@ extension RecordTable {
         LIMIT 1
         """
 
-    /// Gives the base of a record its row, unless it has one. To be called before a link of the record goes.
+    /// Gives the base of a record its row, unless it has one. Must be called before a link of the record is deleted.
     static func keepBase(_ key: RecordKey, _ db: Database) throws {
         try db.run(
             """
@@ -54,7 +54,7 @@ extension RecordTable {
     private static let saveBaseSQL = ManyRows.statement(insertBase, columns: 10)
     static let saveBasesSQL = ManyRows.statements(insertBase, columns: 10)
 
-    /// In the order of `saveBasesSQL`.
+    /// The values in the order of `saveBasesSQL`.
     static func values(base record: LocalRecord) -> [DatabaseValue] {
         [
             record.key.collection.databaseValue, record.key.id.description.databaseValue,
@@ -64,18 +64,18 @@ extension RecordTable {
         ]
     }
 
-    /// Only where nothing is pending any more: see ``base(_:)``.
+    /// Deletes the base; only allowed when nothing is pending any more: see ``base(_:)``.
     func deleteBase(_ key: RecordKey) throws {
         try db.run("DELETE FROM tidemark_base WHERE collection = ? AND local_id = ?", key.arguments)
     }
 
-    /// A condition: the record has a base, so that what is shown of it has pending writes in it. A statement that looks only at
-    /// rows with a number above 0, which new records do not have, may ask `tidemark_base` alone.
+    /// Returns the condition that the record has a base, and its visible row therefore contains pending writes. A
+    /// statement on rows with a number above 0, which new records do not have, may query `tidemark_base` alone.
     static func hasBase(_ collection: String, _ id: String) -> String {
-        let place = "collection = \(collection) AND local_id = \(id)"
+        let named = "collection = \(collection) AND local_id = \(id)"
         return """
-            (EXISTS (SELECT 1 FROM tidemark_base WHERE \(place))
-            OR EXISTS (SELECT 1 FROM tidemark_outbox_record WHERE \(place)))
+            (EXISTS (SELECT 1 FROM tidemark_base WHERE \(named))
+            OR EXISTS (SELECT 1 FROM tidemark_outbox_record WHERE \(named)))
             """
     }
 }

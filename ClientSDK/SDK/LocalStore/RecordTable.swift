@@ -1,11 +1,11 @@
 import GRDB
 import TidemarkModel
 
-/// Single records of one database inside one transaction: the visible row, the base under it, the tombstone.
+/// The parts of single records inside one transaction: the visible row, the base under it, the tombstone.
 struct RecordTable {
     let db: Database
     let tables: [String: CollectionTable]
-    /// The user whose writes are pending; `nil` where nothing is folded.
+    /// The user whose writes are pending; `nil` if nothing is folded.
     let account: UserID?
 
     init(_ db: Database, _ database: LocalDatabase) {
@@ -20,13 +20,13 @@ struct RecordTable {
         account = nil
     }
 
-    /// The row that the app sees.
+    /// Returns the row that the app sees.
     func visible(_ key: RecordKey) throws -> LocalRecord? {
         guard let table = tables[key.collection] else { return nil }
         return try db.first(table.selectSQL, [key.id.description]).map { try table.record($0).record }
     }
 
-    /// Makes the row that the app sees this record: absent and deleted ones have none.
+    /// Writes the record as the row that the app sees; absent and deleted records have no row.
     func show(_ record: LocalRecord, state: RecordState) throws {
         guard let table = tables[record.key.collection] else { return }
         if record.existence == .live {
@@ -36,7 +36,7 @@ struct RecordTable {
         }
     }
 
-    /// Marks a row whose last write was refused, or takes the mark off; pending rows stay pending.
+    /// Marks a row whose last write was refused, or removes the mark; pending rows stay pending.
     func mark(_ key: RecordKey, failed: Bool) throws {
         if failed { try mark(key, from: [.synced], to: .failed) } else { try mark(key, from: [.failed], to: .synced) }
     }
@@ -73,7 +73,7 @@ struct RecordTable {
 
     // MARK: Pending writes
 
-    /// The pending mutations of one record, in the order of their writing, and whether one of them is withheld.
+    /// Returns the pending mutations of one record, in the order of their writing, and whether one of them is withheld.
     func pending(_ key: RecordKey) throws -> (mutations: [Mutation], isWithheld: Bool) {
         let sql = """
             SELECT o.body, o.state

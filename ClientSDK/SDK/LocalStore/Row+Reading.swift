@@ -53,7 +53,7 @@ extension Database {
         try Row.fetchAll(try reading(sql), arguments: arguments)
     }
 
-    /// True when the query gives a row.
+    /// Returns true when the query gives a row.
     func exists(_ sql: String, _ arguments: StatementArguments = []) throws -> Bool {
         try first(sql, arguments) != nil
     }

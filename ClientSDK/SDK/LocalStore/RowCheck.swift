@@ -2,18 +2,18 @@ import GRDB
 import GRDBSQLite
 import TidemarkSQLite
 
-/// Asks whether a query gives a row, inside one transaction, and reads none: several times as fast as reading it, where most
-/// answers are no.
+/// Checks whether a query gives a row, inside one transaction, without reading it. That is several times as fast as
+/// reading it, if most answers are no.
 final class RowCheck {
     private let db: Database
     private let statement: Statement
 
     /// - Parameters:
-    ///   - condition: behind `SELECT 1 FROM`; its parameters are texts.
-    ///   - parameters: how many it has.
+    ///   - condition: the text after `SELECT 1 FROM`; its parameters are texts.
+    ///   - parameters: the number of parameters.
     init(_ db: Database, _ condition: String, parameters: Int) throws {
         self.db = db
-        // As in `ManyRows`, the text is this class's alone, and GRDB takes the arguments for complete.
+        // As in `ManyRows`, only this class uses the text, and GRDB regards the arguments as complete.
         statement = try db.cachedStatement(sql: "SELECT 1 FROM \(condition) /* whether */")
         if parameters > 0, statement.arguments.isEmpty {
             try statement.setArguments(StatementArguments(repeatElement(DatabaseValue.null, count: parameters)))

@@ -1,13 +1,13 @@
 import GRDB
 import TidemarkModel
 
-/// What an earlier version of the schema had and this one does not: values of a field are kept beside the record, what has
-/// another name is renamed, and the records of a collection that is gone are left to the server.
+/// Handles the parts of an earlier schema version that this one lacks. Values of a removed field are kept beside the
+/// record, renamed parts are renamed, and the records of a removed collection are left to the server.
 struct SchemaDepartures {
     let schema: Schema
     let db: Database
 
-    /// - Parameter known: names and types of the fields in the tables; afterwards as they then are.
+    /// - Parameter known: the names and types of the fields in the tables, updated by the call.
     /// - Throws: `schemaChanged` for a field of another type, whose values would be lost.
     func run(_ known: inout [String: [String: String]]) throws {
         try CollectionRenaming(schema: schema, db: db).run(&known)
@@ -36,7 +36,7 @@ struct SchemaDepartures {
         }
     }
 
-    /// What is pending in it is sent all the same.
+    /// Removes a collection from the device; its pending writes are sent all the same.
     private func leave(_ collection: String) throws {
         try SearchIndex.drop(collection, db)
         try db.execute(sql: "DROP TABLE IF EXISTS \(CollectionTable.quoted(collection))")
@@ -45,12 +45,12 @@ struct SchemaDepartures {
             "DELETE FROM tidemark_tombstone WHERE collection = ?",
             "DELETE FROM tidemark_deletion WHERE collection = ?", "DELETE FROM tidemark_refetch WHERE collection = ?",
             "DELETE FROM tidemark_compare WHERE collection = ?",
-            // Whatever the server says counts, should the collection ever come back.
+            // Any state from the server is accepted, should the collection ever come back.
             "UPDATE tidemark_base SET seq = 0 WHERE collection = ?",
         ] { try db.run(sql, [collection]) }
     }
 
-    /// Nothing but the table knows the column afterwards.
+    /// Releases a column from everything but the table.
     private func release(_ field: String, of collection: CollectionSchema) throws {
         try SearchIndex.drop(collection.name, db)
         let index = CollectionTable.quoted(CollectionIndexes.name(collection.name, field))
@@ -67,8 +67,8 @@ struct SchemaDepartures {
         try SchemaRenaming(collection: collection, db: db).run()
     }
 
-    /// Values move to `extra`, where fields live that the schema does not know: they are shown to nobody and sent by nobody,
-    /// and are there again with a version that knows them.
+    /// Moves values to `extra`, which holds fields unknown to the schema. They are neither shown nor sent, and return
+    /// with a version that knows them.
     private func keep(_ field: String, _ type: String, of collection: CollectionSchema) throws {
         let (table, column) = (CollectionTable.quoted(collection.name), CollectionTable.quoted(field))
         let value =

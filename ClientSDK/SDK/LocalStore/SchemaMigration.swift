@@ -1,7 +1,7 @@
 import GRDB
 import TidemarkModel
 
-/// Brings the collections' tables to the app's schema: adds what is new, after `SchemaDepartures` dealt with the rest.
+/// Brings the collections' tables to the app's schema: adds the new parts, after `SchemaDepartures` handled the rest.
 struct SchemaMigration {
     let schema: Schema
     let db: Database
@@ -14,7 +14,7 @@ struct SchemaMigration {
         for collection in schema.collections {
             if try !db.tableExists(collection.name) {
                 try create(collection)
-                // What was received of it before this version of the app was not kept: fill it again.
+                // Its records that arrived before this version of the app were not kept: fill it again.
                 if !tables.isEmpty { try ScopeFilling(schema: schema, db: db, cache: cache).reopen(for: collection) }
             } else {
                 try add(collection.fields.filter { known[collection.name]?[$0.name] == nil }, to: collection)
@@ -48,8 +48,9 @@ struct SchemaMigration {
         for field in collection.fields { try note(field, of: collection) }
     }
 
-    /// Values of the fields that came before the app knew them move from `extra` to their columns: reading a row finds
-    /// them there, under whichever name they came, and writing it puts them where they now belong. The rest stays.
+    /// Adds columns, and moves their values from `extra`, which hold what arrived before the app knew the fields.
+    /// Reading a row finds them there under any of their names, and writing it stores them in their columns. The rest
+    /// stays.
     private func add(_ fields: [FieldSchema], to collection: CollectionSchema) throws {
         guard !fields.isEmpty else { return }
         let table = CollectionTable.quoted(collection.name)

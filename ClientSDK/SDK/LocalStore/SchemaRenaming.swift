@@ -1,12 +1,12 @@
 import GRDB
 import TidemarkModel
 
-/// A field's new name, in everything that a device holds under the old one.
+/// Gives a field a new name in everything that a device stores under the old one.
 struct SchemaRenaming {
     let collection: CollectionSchema
     let db: Database
 
-    /// Server's states under pending writes, the writes themselves, what the server lost, and the history.
+    /// Renames the field in the bases, the pending and parked writes, the rescued records and the history.
     func run() throws {
         let bases = "SELECT local_id, fields FROM tidemark_base WHERE collection = ?"
         for row in try db.all(bases, [collection.name]) {
@@ -22,7 +22,7 @@ struct SchemaRenaming {
                 [FieldValue.object(fields.renamed(collection.renames)).json, try row.integer(0)])
         }
         for (from, to) in collection.renames {
-            // An entry that came under the new name is the same one.
+            // An entry that arrived under the new name is the same one.
             try db.run(
                 "UPDATE OR REPLACE tidemark_history SET field = ? WHERE collection = ? AND field = ?",
                 [to, collection.name, from])
@@ -53,14 +53,14 @@ struct SchemaRenaming {
 }
 
 extension CollectionSchema {
-    /// Fields that had other names in earlier versions, those of later ones first.
+    /// The former names of fields with the present ones, those of later versions first.
     var renames: [(from: String, to: String)] {
         fields.flatMap { field in field.formerNames.reversed().map { (from: $0, to: field.name) } }
     }
 }
 
 extension Fields {
-    /// A value that has its new name already stands.
+    /// Returns the fields with their new names; a value that has its new name already is kept.
     func renamed(_ renames: [(from: String, to: String)]) -> Fields {
         var fields = self
         for (from, to) in renames {

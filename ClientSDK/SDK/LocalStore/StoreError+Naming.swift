@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 
 extension StoreError {
-    /// The store's word for whatever a call met: errors of GRDB and Foundation are named, all others stay what they are.
+    /// Returns the store's error for an error of GRDB or Foundation; all others are returned unchanged.
     static func naming(_ error: any Error) -> any Error {
         switch error {
-        // The task that asked was cancelled.
+        // The calling task was cancelled.
         case let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT: CancellationError()
         case let error as DatabaseError: StoreError(error) ?? StoreError(.databaseFailed, "\(error)")
-        // Foundation's errors are of no Swift type of ours on any platform.
+        // Foundation's errors have no Swift type of ours on any platform.
         case let error as CocoaError: StoreError(.databaseFailed, reason(of: error))
         case let error as NSError where [NSCocoaErrorDomain, NSPOSIXErrorDomain].contains(error.domain):
             StoreError(.databaseFailed, "\(error.localizedDescription)")
@@ -16,7 +16,7 @@ extension StoreError {
         }
     }
 
-    /// Runs a call and names what it throws.
+    /// Runs a call and converts its errors.
     static func naming<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch { throw naming(error) }
     }
@@ -26,7 +26,7 @@ extension StoreError {
         return "\(error.localizedDescription)\(path.map { ": \($0)" } ?? "")"
     }
 
-    /// A store has a user.
+    /// The error of a store without a user.
     static var nobody: StoreError {
         StoreError(.invalidArgument, "account: the user has no name; a store belongs to the user of its tokens")
     }

@@ -1,44 +1,45 @@
 public import Foundation
 import TidemarkModel
 
-/// Something that happened to the database when it was opened, for the app to tell its user or its log.
+/// An event during the opening of the database, for the app to show or log.
 public enum StoreNotice: Hashable, Sendable {
-    /// The file was damaged. It was moved aside, what was not sent yet was saved as far as it could be read, and the rest
+    /// The file was damaged. It was moved aside, unsent writes were saved as far as they could be read, and the rest
     /// comes from the server again.
     case recovered(StoreRecovery)
-    /// The file came from another installation, by a copy or a backup. It goes on under an identity of its own. What the
-    /// other one may send too, and would count twice, is parked for the app to decide.
+    /// The file came from another installation, by a copy or a backup. It continues under a client id of its own.
+    /// Writes that the other one may send too, and that would take effect twice, are parked for the app to decide.
     case copied
 }
 
-/// What was saved of a damaged file.
+/// The report on what was saved of a damaged file.
 public struct StoreRecovery: Hashable, Sendable, CustomStringConvertible {
-    /// Where the damaged file is now.
+    /// The present location of the damaged file.
     public var damaged: URL
-    /// What was found first.
+    /// The first damage found.
     public var reason: String
-    /// Transactions that will be sent.
+    /// The number of transactions that will be sent.
     public var pending: Int
-    /// Transactions that are parked: those that were, and those that may have arrived and would count twice.
+    /// The number of parked transactions: those parked before, and those that may have arrived and would take effect
+    /// twice.
     public var parked: Int
-    /// Transactions of which something could be read, and not enough.
+    /// The number of transactions that could be read only in part.
     public var unreadable: Int
-    /// Blobs that were not sent yet, and will be.
+    /// The number of unsent blobs that will be sent.
     public var blobs: Int
-    /// Blobs that were not sent yet, of which not all bytes could be read.
+    /// The number of unsent blobs whose bytes could not all be read.
     public var unreadableBlobs: Int
 
-    /// Two sentences for a person.
+    /// Two sentences for the user.
     public var description: String {
         let lost = unreadable + unreadableBlobs
         return """
-            the local database was damaged (\(reason)); of what was not sent, \(pending) are kept to be sent and \(parked) \
-            to be decided on\(lost > 0 ? ", and \(lost) could not be read" : ""). The rest comes from the server again; the \
-            damaged file is \(damaged.path)
+            the local database was damaged (\(reason)); of the unsent writes, \(pending) will be sent and \(parked) wait \
+            for a decision\(lost > 0 ? ", and \(lost) could not be read" : ""). The rest is fetched from the server again; \
+            the damaged file is \(damaged.path)
             """
     }
 
-    /// For diagnostics, as long as the file lives.
+    /// Returns the report for diagnostics, which keep it as long as the file exists.
     func stored(at now: Milliseconds) throws -> String {
         let damage = Diagnostics.Damage(
             found: Date(milliseconds: now), reason: reason, file: damaged.lastPathComponent, pending: pending,

@@ -1,23 +1,23 @@
 import GRDB
 import TidemarkModel
 
-/// Judges a write of the app by the schema's access rules before it is shown, so that what the server would refuse is an
-/// error at once, and no parked write later.
+/// Judges a write of the app by the schema's access rules before it is shown: a write that the server would refuse
+/// fails at once, instead of being parked later.
 ///
-/// Refused is what this device knows for certain: the role by the server's last word, the author by the record. Where the role
-/// is not known, or a write that may change it is under way, the server judges alone.
+/// Refuses only what this device knows for certain: the role as the server last sent it, the author from the record. If
+/// the role is unknown, or a pending write may change it, the server judges alone.
 struct AccessCheck {
     let db: Database
     let database: LocalDatabase
     /// Whether the transaction that is being written has touched a record.
     let isStaged: (RecordKey) -> Bool
-    /// The record as that transaction has left it so far.
+    /// Returns the record as that transaction has left it so far.
     let visible: (RecordKey) throws -> LocalRecord?
 
     /// - Parameters:
     ///   - before: the record as it is shown.
-    ///   - after: the same with the mutation.
-    /// - Throws: `forbidden`, or `invalid` for the record of a scope that its creator would not see.
+    ///   - after: the same record with the mutation.
+    /// - Throws: `forbidden`, or `invalid` for a scope's own record that its creator could not see.
     func check(
         _ mutation: Mutation, from before: LocalRecord, to after: LocalRecord, in collection: CollectionSchema
     ) throws {
@@ -67,13 +67,13 @@ struct AccessCheck {
             collection.creatorsInScope, "\(collection.name): may be created", record, creation(in: collection))
     }
 
-    /// Whoever creates a scope's own record is its owner.
+    /// The claim of a record's creator, who is the owner if it is a scope's own record.
     private func creation(in collection: CollectionSchema) -> Claim {
         Claim(role: collection.scope == .ownRecord ? .owner : nil, isAuthor: true)
     }
 
-    /// Checks a restore. The deleted fields are known only while the deletion is pending, and so are the members of a deleted
-    /// scope, with their roles: the scope is still held.
+    /// Checks a restore. The deleted fields are known only while the deletion is pending. So are the members of a
+    /// deleted scope and their roles: until then the device still holds the scope.
     private func checkRestore(
         from before: LocalRecord, to after: LocalRecord, _ collection: CollectionSchema
     ) throws {
@@ -103,7 +103,8 @@ struct AccessCheck {
         throw collection.emptied
     }
 
-    /// A record that is here and in another scope is refused; what is not here may be at the server.
+    /// Refuses references to a record that the device holds in another scope. A record that is not on the device may be
+    /// at the server.
     private func checkReferences(
         from before: Fields?, to after: LocalRecord, _ collection: CollectionSchema
     ) throws {
@@ -116,9 +117,9 @@ struct AccessCheck {
         }
     }
 
-    /// The user's standing towards a record, where the record itself does not say it.
+    /// The user's standing towards a record, where the record itself does not give it.
     private struct Claim {
-        /// `nil` where it is that of the scope.
+        /// The user's role; `nil` for the role in the scope.
         var role: Role?
         var isAuthor: Bool
     }
@@ -126,7 +127,7 @@ struct AccessCheck {
     private func require(
         _ accessors: Set<Accessor>, _ what: String, _ record: LocalRecord, _ claim: Claim? = nil
     ) throws {
-        // Nearly all rules: who sees the record may write it.
+        // Nearly all rules: a user who sees the record may write it.
         guard accessors.isDisjoint(with: [.anyone, .member]) else { return }
         let isByServices = accessors.isSubset(of: [.server])
         let role = try claim?.role ?? role(in: record.scope, of: record.key.collection)
@@ -140,14 +141,15 @@ struct AccessCheck {
         throw Rejection(.forbidden, "\(what) by \(list.isEmpty ? "server" : list)\(own)")
     }
 
-    /// `nil` where this device has not been told.
+    /// Returns the user's role in a scope; `nil` if the server has not sent one.
     private func role(in scope: ScopeID, of collection: String) throws -> Role? {
         if case .shared? = database.tables[collection]?.collection.scope { return .member }
         let row = try db.first("SELECT role FROM tidemark_scope WHERE scope = ?", [scope.text])
         return try row.flatMap { Role(rawValue: try $0.text(0)) }
     }
 
-    /// A write of the scope's own record waits or stands before this one: it may make the user an admin.
+    /// True when a write of the scope's own record is pending or earlier in this transaction: it may make the user an
+    /// admin.
     private func mayBecomeAnother(in scope: ScopeID) throws -> Bool {
         guard let id = UniqueID(scope.text) else { return false }
         let sql = "SELECT 1 FROM tidemark_outbox_record WHERE collection = ? AND local_id = ? LIMIT 1"

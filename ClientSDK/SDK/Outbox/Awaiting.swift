@@ -1,12 +1,13 @@
 import GRDB
 import TidemarkModel
 
-/// Parked transactions that were written before the server's database went back, and need a record or a scope that went with
-/// it. Its creator's device brings it back; then they are sent again, once, without being asked. Inside one SQLite transaction.
+/// Parked transactions that were written before the server's database went back, and need a record or a scope that was
+/// lost with it. The device that created it brings it back; then they are sent again automatically, once. Works inside
+/// one SQLite transaction.
 struct Awaiting {
     let db: Database
 
-    /// Whether a refusal may only say that somebody else has not come yet.
+    /// Returns whether a refusal may only mean that another device has not brought a record back yet.
     func isLikely(_ entry: OutboxEntry, _ rejection: Rejection) throws -> Bool {
         switch rejection.code {
         case .notFound, .forbidden, .revoked: try entry.written <= Meta.rewoundWritten.integer(db) ?? 0
@@ -16,17 +17,18 @@ struct Awaiting {
         }
     }
 
-    /// Notes that a parked transaction waits for what it needs.
+    /// Notes that a parked transaction waits for a record or scope that it needs.
     func mark(_ id: TransactionID, at now: Milliseconds) throws {
         try db.run("UPDATE tidemark_parked SET awaits = ? WHERE id = ?", [now, id.description])
     }
 
-    /// Nothing that was marked before a time is waited for any more.
+    /// Ends the waiting of transactions that were marked before a time.
     func expire(before time: Milliseconds) throws {
         try db.run("UPDATE tidemark_parked SET awaits = NULL WHERE awaits < ?", [time])
     }
 
-    /// Sends again what has what it needs now. What is on its way as a bare number has to be settled first.
+    /// Sends again the transactions whose records and scopes are back. One whose number is being sent without contents
+    /// has to be settled first.
     func retry(_ database: LocalDatabase) throws {
         guard try db.exists("SELECT 1 FROM tidemark_parked WHERE awaits IS NOT NULL LIMIT 1") else { return }
         let sql = """
@@ -67,7 +69,7 @@ struct Awaiting {
             guard let collection = records.tables[mutation.key.collection]?.collection else { return false }
             switch mutation.action {
             case .create(let fields), .undelete(let fields):
-                // What is not valid fails as a write of the app would.
+                // An invalid mutation fails as a write of the app would.
                 guard let scope = try? collection.scope(of: mutation.key.id, fields: fields) else { return true }
                 let opens = collection.scope == .ownRecord
                 if opens { opened.insert(scope) }
@@ -80,7 +82,8 @@ struct Awaiting {
         return true
     }
 
-    /// Rows of before the rewind have no number until the server says them again.
+    /// Returns whether the server has the record. Rows from before the rewind have no number until the server sends
+    /// them again.
     private func isKnown(_ key: RecordKey, _ records: RecordTable) throws -> Bool {
         let record = try records.base(key) ?? records.visible(key)
         return record.map { $0.seq > 0 && $0.existence == .live } ?? false

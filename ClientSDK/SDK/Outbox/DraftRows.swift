@@ -1,20 +1,20 @@
 import GRDB
 import TidemarkModel
 
-/// What a transaction of the app leaves in the tables, held back until there is much of it or it ends, so that many rows go
-/// with one statement. Nobody else may read the records meanwhile: ask here.
+/// The rows that a transaction of the app writes, held back until there are many or it ends, so that many rows need one
+/// statement. Other code must not read the records meanwhile, but asks this type.
 final class DraftRows {
     private let records: RecordTable
-    /// Records as they were staged; deleted ones too.
+    /// The staged records; deleted ones too.
     private var staged: [RecordKey: LocalRecord] = [:]
     private var rows: [String: ManyRows] = [:]
-    /// Records as they were before the transaction, of those that had nothing pending.
+    /// The records as they were before the transaction, for those without pending writes.
     private var saved: [RecordKey: LocalRecord] = [:]
     private let bases: ManyRows
     private let links: ManyRows
-    /// Most records that a transaction writes are new: nothing of them is read then. By collection.
+    /// The row checks by collection. Most records that a transaction writes are new, and then nothing of them is read.
     private var known: [String: RowCheck] = [:]
-    /// Whether there were any when the transaction began.
+    /// Whether there were any tombstones when the transaction began.
     private let hasTombstones: Bool
 
     init(_ records: RecordTable) throws {
@@ -26,23 +26,23 @@ final class DraftRows {
 
     // MARK: Reading
 
-    /// The record as the transaction has left it; `nil` when it has not touched it.
+    /// Returns the record as the transaction has left it; `nil` when it has not touched it.
     func staged(_ key: RecordKey) -> LocalRecord? { staged[key] }
 
-    /// The record as somebody sees it once this is committed.
+    /// Returns the record as it is shown once this is committed.
     func visible(_ key: RecordKey) throws -> LocalRecord? {
         if let record = staged[key] { return record.existence == .live ? record : nil }
         return try isKnown(key) ? try records.visible(key) : nil
     }
 
-    /// The record without what is pending on it and without the transaction; `nil` where there was none.
+    /// Returns the record without pending writes and without the transaction; `nil` if there was none.
     func base(_ key: RecordKey) throws -> LocalRecord? {
         if let base = saved[key] { return base }
         guard try isKnown(key) else { return nil }
         return try records.base(key) ?? (staged[key] == nil ? records.visible(key) : nil)
     }
 
-    /// Whether there is a row or a pending write of the record, which was not touched yet.
+    /// Returns whether a record that was not touched yet has a row or a pending write.
     func isKnown(_ key: RecordKey) throws -> Bool {
         guard let table = records.tables[key.collection] else { return false }
         return try check(table).holds(key.id.description, key.collection)
@@ -60,7 +60,7 @@ final class DraftRows {
         return made
     }
 
-    /// The tombstone of a record that was not touched yet.
+    /// Returns the tombstone of a record that was not touched yet.
     func tombstone(_ key: RecordKey) throws -> (scope: ScopeID, seq: SequenceNumber)? {
         hasTombstones ? try records.tombstone(key) : nil
     }
@@ -72,7 +72,7 @@ final class DraftRows {
         try bases.add(RecordTable.values(base: record))
     }
 
-    /// Notes that the transaction of that number writes the record; twice is once.
+    /// Notes that the transaction with that number writes the record; noting it twice is harmless.
     func link(_ key: RecordKey, scope: ScopeID, number: Int64) throws {
         try links.add(OutboxTable.values(link: key, scope: scope, number: number))
     }
@@ -84,13 +84,13 @@ final class DraftRows {
         if record.existence == .live {
             try rows(of: table).add(table.values(record, state: .pending))
         } else {
-            // What was shown of it before must not come after this.
+            // A row of the record that is still held back must not be written after this.
             try rows[record.key.collection]?.flush()
             try records.show(record, state: .pending)
         }
     }
 
-    /// Writes what is held back; everybody may read again until more is staged.
+    /// Writes the rows that are held back; all code may read again until more is staged.
     func finish() throws {
         for rows in rows.values { try rows.flush() }
         try bases.flush()

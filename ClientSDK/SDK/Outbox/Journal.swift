@@ -1,22 +1,22 @@
 import GRDB
 import TidemarkModel
 
-/// Transactions that are settled, kept for the case that the server's database goes back; inside one SQLite transaction.
+/// Settled transactions, kept in case the server's database goes back. Works inside one SQLite transaction.
 ///
-/// An entry stays in its row of the outbox, under its number: to settle it writes a state, and no body again. The outbox up to
-/// `Meta.ackedThrough` is the journal. What another client id of this file had settled has numbers below zero. Why so:
-/// `Apply/REWIND.md`.
+/// An entry stays in its outbox row, under its number: settling it writes a state, and not the body again. The journal
+/// is the outbox up to `Meta.ackedThrough`. Entries that another client id of this file had settled have numbers below
+/// zero. The reasons are in `Apply/REWIND.md`.
 struct Journal {
     let db: Database
 
-    /// Places of what was settled under a former client id, in its order.
+    /// The base of the numbers of entries settled under a former client id, in their order.
     static let formerPlace: Int64 = -(1 << 57)
 
-    /// An entry that was accepted. One of which no scope is known any more, since it was given up or its scope was lost before the
-    /// server's answer, is kept without its contents: they could not be forgotten with the scope.
+    /// Keeps an accepted entry. If none of its scopes is known any more, since it was given up or its scope was lost
+    /// before the server's answer, its contents are removed: they could not be forgotten with the scope.
     ///
-    /// - Parameter scopes: those of the records that it writes.
-    /// - Returns: the bytes that it holds here.
+    /// - Parameter scopes: the scopes of the records that it writes.
+    /// - Returns: the bytes that the journal grows by.
     func keep(_ entry: OutboxEntry, seq: SequenceNumber, time: Milliseconds, scopes: Set<String>) throws -> Int64 {
         try db.run(
             "UPDATE tidemark_outbox SET state = 'settled', seq = ?, settled = ?, scopes = ? WHERE n = ?",
@@ -25,13 +25,13 @@ struct Journal {
         return scopes.isEmpty ? try bytes + strip(entry) : bytes
     }
 
-    /// An entry that was refused: its payload is among the parked, and its number must be offered again with those behind it.
+    /// Keeps a refused entry: its payload is parked, and its number must be offered again with those behind it.
     func refuse(_ entry: OutboxEntry) throws -> Int64 {
         try OutboxTable(db: db).set(.refused, entry.number)
         return Int64(entry.body.utf8.count)
     }
 
-    /// The number of an entry that went on without it.
+    /// Keeps the number of an entry that was sent again under another number.
     func keepNumber(of entry: OutboxEntry) throws -> Int64 {
         try OutboxTable(db: db).append(
             Self.standIn(for: entry.id, at: entry.number), number: entry.number, written: entry.written,
@@ -39,7 +39,8 @@ struct Journal {
         return Int64(entry.body.utf8.count)
     }
 
-    /// A transaction that was refused is to be sent again under its id: its old number gets another one.
+    /// Gives the id of a refused transaction free, so that it can be sent again: the row with its old number gets
+    /// another id.
     func release(_ id: TransactionID) throws {
         guard let entry = try OutboxTable(db: db).entry(id), entry.state == .refused else { return }
         try db.run(
@@ -47,14 +48,14 @@ struct Journal {
             [Self.standIn(for: id, at: entry.number).description, entry.number])
     }
 
-    /// The same for the same entry.
+    /// Returns a substitute id, always the same for the same entry.
     private static func standIn(for id: TransactionID, at number: Int64) -> TransactionID {
         UniqueID(high: ~id.high ^ UInt64(bitPattern: number), low: id.low)
     }
 
-    /// Numbers that were trimmed, to be offered with nothing in them in front of those that are still here.
+    /// Adds empty entries for numbers that were trimmed, to be offered before those that are still in the journal.
     ///
-    /// - Throws: `StoreError` with `serverForgot` for too many.
+    /// - Throws: `StoreError` with `serverForgot` when there are too many.
     func fill(_ numbers: ClosedRange<Int64>, client: ClientID, at now: Milliseconds) throws {
         guard numbers.count <= Self.gapMax else {
             throw StoreError(
@@ -75,14 +76,14 @@ struct Journal {
         try Meta.journalBytes.set(max(0, (Meta.journalBytes.integer(db) ?? 0) + bytes), db)
     }
 
-    /// Drops what is safe, or was settled too long ago.
+    /// Drops entries that are durable, or were settled too long ago.
     ///
     /// - Parameters:
-    ///   - durable: the number of the order up to which the server calls it safe; `nil` where it does not say.
-    ///   - time: what was settled before that goes in any case, by the server's time.
+    ///   - durable: the number of the order up to which the server's data is safe; `nil` if it does not say.
+    ///   - time: the server time before which settled entries are dropped in any case.
     func trim(through durable: SequenceNumber?, before time: Milliseconds) throws {
-        // Numbers and times rise with the entries: the first that stays ends the search. What was refused has neither and goes
-        // along; what a lost scope took the payload of has both.
+        // Numbers and times rise with the entries, so the first that stays ends the search. Refused entries have
+        // neither and are dropped along; an entry whose payload went with a lost scope has both.
         let sql = """
             SELECT n FROM tidemark_outbox
             WHERE n <= ?1 AND seq > ?2 AND settled > ?3
@@ -93,7 +94,8 @@ struct Journal {
         try drop(below: stays)
     }
 
-    /// Drops the oldest where there is too much: so much that it need not be done again soon.
+    /// Drops the oldest entries when the journal is too large, and an eighth more, so that this is not needed again
+    /// soon.
     func bound(to bytesMax: Int64) throws {
         guard let held = try Meta.journalBytes.integer(db), held > bytesMax else { return }
         var excess = held - bytesMax + bytesMax / 8
@@ -122,7 +124,7 @@ struct Journal {
         try grow(by: -row.integer(1))
     }
 
-    /// The entries above a number of this client's, in order.
+    /// Returns the entries above a number of this client's, in order.
     func entries(above number: Int64) throws -> [OutboxEntry] {
         let sql = """
             SELECT \(OutboxEntry.columns) FROM tidemark_outbox
@@ -133,7 +135,7 @@ struct Journal {
         return try db.all(sql, [number, last]).map { try OutboxEntry($0) }
     }
 
-    /// The accepted ones up to a number of this client's that were given a place from a number of the order on.
+    /// Returns the accepted entries up to a client number whose number of the order is `seq` or higher.
     func entries(through number: Int64, lostFrom seq: SequenceNumber) throws -> [OutboxEntry] {
         let sql = """
             SELECT \(OutboxEntry.columns) FROM tidemark_outbox
@@ -143,15 +145,15 @@ struct Journal {
         return try db.all(sql, [number, seq]).map { try OutboxEntry($0) }
     }
 
-    /// What a former client id had settled from a number of the order on; all of the last one's where the copy goes back to
-    /// before that was registered.
+    /// Returns the entries that a former client id had settled from a number of the order on. If the copy goes back to
+    /// before the last former id was registered, all entries of that id are returned.
     ///
     /// - Parameters:
     ///   - end: the number of the past cursor that the copy goes back to; 0 for none.
-    ///   - time: what was settled before that, by the server's time, is kept no more.
+    ///   - time: the server time before which settled entries are not kept any more.
     func former(from seq: SequenceNumber, end: Int64, after time: Milliseconds) throws -> [OutboxEntry] {
-        // A client that the server does not know, and of whose past cursors none is left, was registered in what is lost; and
-        // all that it wrote was written after that.
+        // If the server does not know the client, and none of its past cursors is left, it was registered in the lost
+        // part. Everything that it wrote was written after that.
         let isUnregistered = try Meta.formerPast.integer(db).map { end < $0 } ?? false
         let written = try isUnregistered ? Meta.formerWritten.integer(db) ?? .max : .max
         let sql = """
@@ -162,18 +164,19 @@ struct Journal {
         return try db.all(sql, [seq, written, time]).map { try OutboxEntry($0) }
     }
 
-    /// Notes where the past cursors begin that prove this client id's registration: with the next one, where it is new, has its
-    /// first transaction settled, or the copy went back.
+    /// Notes the first past cursor that proves this client id's registration. The next cursor proves it if the id is
+    /// new and its first transaction was settled, or if the copy went back.
     func notePast(isNew: Bool) throws {
         let next = try PastCursors(db: db).next()
         let first = try isNew ? next : min(next, Meta.registeredPast.integer(db) ?? 1)
         try Meta.registeredPast.set(first, db)
     }
 
-    /// Makes room for the numbers of another client id.
+    /// Frees the numbers for another client id.
     ///
-    /// - Parameter isCopy: another installation holds the same journal, and offers it: here it goes.
-    /// - Returns: what is known to be lost, as it stands; all else is out of the way.
+    /// - Parameter isCopy: true when another installation holds the same journal and offers it; it is then deleted
+    ///   here.
+    /// - Returns: the entries that are known to be lost, unchanged; all others are moved out of the way or deleted.
     func leave(isCopy: Bool) throws -> [OutboxEntry] {
         let lostAbove = try Meta.lostAbove.integer(db) ?? .max
         try db.run("DELETE FROM tidemark_meta WHERE key = ?", [Meta.lostAbove.rawValue])
@@ -186,14 +189,14 @@ struct Journal {
             let limit = min(last, lostAbove)
             let first = try db.first("SELECT min(written) FROM tidemark_outbox WHERE \(kept)", [limit])
             try Meta.formerWritten.set(first?.optionalInteger(0) ?? .max, db)
-            // Of a client id that the server still knows it is not said when it was registered.
+            // For a client id that the server still knows, its registration is unknown.
             try Meta.formerPast.set(lostAbove == .max ? Meta.registeredPast.integer(db) ?? 0 : 0, db)
             try db.run("UPDATE tidemark_outbox SET n = written + ? WHERE \(kept)", [Self.formerPlace, limit])
         }
         return try entries(above: 0)
     }
 
-    /// Adds up what a bound is set to, after entries went or moved.
+    /// Recomputes the journal's size after entries were deleted or moved.
     func recount() throws {
         let sql = """
             SELECT sum(length(CAST(body AS BLOB))) FROM tidemark_outbox WHERE state IN ('settled', 'refused')
@@ -201,8 +204,9 @@ struct Journal {
         try Meta.journalBytes.set(db.first(sql)?.optionalInteger(0) ?? 0, db)
     }
 
-    /// What a lost scope's records were written with goes; numbers stay, and say which records they were of. What only deletes
-    /// says no more than that, and stays whole: whoever deletes the record that is the scope loses it by that.
+    /// Removes the contents that a lost scope's records were written with. Numbers stay, with the keys of the records.
+    /// An entry that only deletes contains no more than that, and stays whole: the user who deletes a scope's own
+    /// record loses the scope by it.
     func forget(_ scope: ScopeID) throws {
         let sql = """
             SELECT \(OutboxEntry.columns) FROM tidemark_outbox
@@ -213,9 +217,9 @@ struct Journal {
         try grow(by: bytes)
     }
 
-    /// Takes the contents out of an entry.
+    /// Removes the contents of an entry.
     ///
-    /// - Returns: the bytes that it has more than before.
+    /// - Returns: the bytes by which the entry grew.
     private func strip(_ entry: OutboxEntry) throws -> Int64 {
         let before = try entry.transaction()
         guard before.mutations.contains(where: { $0.action != .delete }) else { return 0 }

@@ -3,15 +3,16 @@ package import TidemarkModel
 
 extension LocalDatabase {
     /// Starts over under another client id, after the server did not know this one or knew another database under it
-    /// what is pending is numbered from 1 and keeps its transaction ids.
+    /// . Pending transactions are numbered from 1 and keep their ids.
     ///
-    /// What was settled under the old client id stays in the journal, out of the way of the new numbers. Where the server is
-    /// known to have lost a part of it (`Meta.lostAbove`), that part is offered again, before what is pending.
+    /// Entries that were settled under the old client id stay in the journal, out of the way of the new numbers. If the
+    /// server is known to have lost a part of them (`Meta.lostAbove`), that part is offered again, before the pending
+    /// ones.
     ///
-    /// What was on its way and would count twice if it had arrived is parked with `conflict`, for the app to decide
-    ///
-    /// - Parameter isCopy: another installation may hold the same outbox and send it: what would count twice is parked even
-    ///   if it was never sent here.
+    /// A transaction that was under way, and would take effect twice if it had arrived, is parked with `conflict` for
+    /// the app to decide.
+    /// - Parameter isCopy: true when another installation may hold the same outbox and send it. A transaction that
+    ///   would take effect twice is then parked even if it was never sent here.
     package func fork(newClient: ClientID, isCopy: Bool = false) throws {
         try change { db in try fork(newClient: newClient, isCopy: isCopy, db) }
     }
@@ -36,7 +37,7 @@ extension LocalDatabase {
                 .waiting where try isCopy && !entry.transaction().isRepeatable:
                 let rejection = Rejection(
                     .conflict,
-                    "it may be sent, or have been, under another identity of this database, and would count twice")
+                    "it may also be sent under another client id of this database, and would take effect twice")
                 for key in try Parking(db: db).park(entry, rejection, at: entry.created) { rebase.touch(key) }
                 try outbox.delete(entry.number)
                 continue
@@ -44,7 +45,7 @@ extension LocalDatabase {
             }
             number += 1
             if entry.state == .settled { offered.append((entry, number)) }
-            // Below zero none is taken, until all old numbers are gone.
+            // No number below zero is taken until all old numbers are gone.
             try outbox.move(entry, to: -number, entry.state == .settled ? .reoffered : .queued)
             if entry.state.isWithheld {
                 for mutation in try entry.transaction().mutations { rebase.touch(mutation.key) }
@@ -67,7 +68,7 @@ extension LocalDatabase {
 }
 
 extension Transaction {
-    /// True when applying it twice is the same as once.
+    /// True when applying it twice has the same result as once.
     fileprivate var isRepeatable: Bool {
         mutations.allSatisfy { mutation in
             guard case .update(let patches) = mutation.action else { return true }

@@ -3,7 +3,7 @@ package import TidemarkModel
 import TidemarkWire
 
 extension LocalDatabase {
-    /// Checks a transaction, shows it and appends it to the outbox; durable when this returns.
+    /// Checks a transaction, shows it and appends it to the outbox; it is durable when this returns.
     ///
     /// - Returns: the number under which the server will know it.
     /// - Throws: `StoreError` with `refused`, naming collection, field and reason; nothing is then written.
@@ -16,19 +16,19 @@ extension LocalDatabase {
         }
     }
 
-    /// The next entries to push, numbered without gaps, and durably marked as on their way.
+    /// Returns the next entries to push, numbered without gaps, and durably marks them as sending.
     ///
-    /// Begin with `after: welcome.settledThrough`, go on with the last number received, and begin again after a
-    /// reconnection or a `gap`. An entry without mutations holds the number of a transaction that was parked before it
-    /// was sent, or withdrawn; send it all the same.
+    /// Begin with `after: welcome.settledThrough`, continue with the last number returned, and begin again after a
+    /// reconnection or a `gap`. An entry without mutations holds the number of a transaction that was withdrawn, or
+    /// parked before it was sent; send it all the same.
     ///
     /// - Parameters:
-    ///   - maxBytes: of transaction bodies; the first entry is given out whatever its size.
-    ///   - now: the device's time, noted as that of the attempt.
+    ///   - maxBytes: the limit for transaction bodies; the first entry is returned whatever its size.
+    ///   - now: the device's time, stored as that of the attempt.
     package func nextPush(
         after: Int64, maxTransactions: Int, maxBytes: Int, now: Milliseconds? = nil
     ) throws -> [NumberedEntry] {
-        // Most looks find nothing, and are no writes.
+        // Most looks find nothing, and write nothing.
         guard try writer.read({ db in try OutboxTable(db: db).hasEntries(after: after) }) else { return [] }
         return try change { db in
             var push: [NumberedEntry] = []
@@ -59,19 +59,19 @@ extension LocalDatabase {
         }
     }
 
-    /// Keeps the reason why entries that were on their way did not arrive, for a person to read.
+    /// Stores the reason why sent entries did not arrive, for the user to read.
     package func noteFailure(_ message: String) throws {
         try change { db in
             try db.run("UPDATE tidemark_outbox SET last_error = ? WHERE state IN ('sending', 'reoffered')", [message])
         }
     }
 
-    /// Transactions that are written and not settled.
+    /// Returns the number of transactions that are written and not settled.
     package func pendingCount() throws -> Int {
         try writer.read { db in try OutboxTable(db: db).pendingCount() }
     }
 
-    /// What became of a transaction written here; `nil` for an unknown id, or one committed long ago.
+    /// Returns the step of a transaction written here; `nil` for an unknown id, or one committed long ago.
     package func step(of id: TransactionID) throws -> WriteStep? {
         try writer.read { db in try ReceiptTable(db: db).step(id) }
     }

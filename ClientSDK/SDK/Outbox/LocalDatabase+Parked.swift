@@ -2,18 +2,19 @@ import GRDB
 package import TidemarkModel
 
 extension LocalDatabase {
-    /// All parked transactions, oldest first.
+    /// Returns all parked transactions, oldest first.
     package func parked() throws -> [StoredParked] {
         try writer.read { db in try Parking(db: db).parked() }
     }
 
     /// Sends a parked transaction's payload again.
     ///
-    /// One whose number still awaits the server's word goes back to its place; any other is written anew under `newID`,
-    /// with the marks of its first writing: what it may overwrite was not seen. Of one that writes nothing but contested
-    /// fields the app chooses: it stays parked as a conflict. Of any other the server settles the rest.
+    /// If the outcome of its number is still to come, it continues under that number. Any other is written anew under
+    /// `newID`, with the marks of its first writing: values that it may overwrite were not seen. If it writes nothing
+    /// but contested fields, the app has to choose: it stays parked as a conflict. Otherwise the server settles the
+    /// rest.
     ///
-    /// - Returns: the id whose receipt tells how it goes on.
+    /// - Returns: the id whose receipt reports the progress.
     /// - Throws: `StoreError` with `notFound`, or `refused` when the payload no longer applies; it then stays parked.
     @discardableResult
     package func retryParked(_ id: TransactionID, newID: TransactionID) throws -> TransactionID {
@@ -43,7 +44,8 @@ extension LocalDatabase {
         return newID
     }
 
-    /// Why the payload is not sent again: as the records are shown here, every field that it writes is contested.
+    /// Returns the reason not to send the payload again: every field that it writes is contested by the records shown
+    /// here.
     private func contest(over transaction: Transaction, _ records: RecordTable) throws -> Rejection? {
         var shown: [RecordKey: LocalRecord] = [:]
         var rejection: Rejection?
@@ -52,7 +54,7 @@ extension LocalDatabase {
                 var record = try shown[mutation.key] ?? records.visible(mutation.key)
             else { return nil }
             let contested: [String]
-            // Whatever else is wrong with it is told when it is staged.
+            // Any other error is reported when the mutation is staged.
             do { contested = try record.apply(mutation, in: table.collection) } catch { return nil }
             guard contested.count == patches.count, let field = contested.first else { return nil }
             rejection = rejection ?? RecordMerge.contested(field, in: table.collection)

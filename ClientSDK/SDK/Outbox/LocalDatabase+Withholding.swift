@@ -2,13 +2,13 @@ import GRDB
 import TidemarkModel
 
 extension LocalDatabase {
-    /// Keeps a transaction from being sent that got no answer too often, with what stands behind it in its scopes. All of
-    /// them stay to be seen, marked as failed, and every other scope goes on.
+    /// Withholds a transaction that got no answer too often, together with those behind it in its scopes. All of them
+    /// stay visible, marked as failed, and every other scope continues.
     ///
     /// - Parameters:
-    ///   - reason: for a person to read.
-    ///   - isAnswered: each attempt was answered with a failure: only the user or the app retries it.
-    /// - Returns: what the transaction does.
+    ///   - reason: a text for the user to read.
+    ///   - isAnswered: true when each attempt was answered with a failure: then only the user or the app retries it.
+    /// - Returns: a summary of the transaction's writes, for the log.
     @discardableResult
     package func withhold(_ number: Int64, reason: String, isAnswered: Bool = false) throws -> LoggedWrites {
         try change { db in
@@ -22,10 +22,10 @@ extension LocalDatabase {
         }
     }
 
-    /// Lets what is withheld be sent again, in its order: with a new connection what met only silence, when it is asked for
-    /// all of it. What the server has yet to say a word on stays withheld.
+    /// Lets withheld transactions be sent again, in their order: on a new connection those that met only silence, on
+    /// request all of them. Those whose number the server has not answered yet stay withheld.
     ///
-    /// - Parameter isAsked: the app wants it: what stays withheld follows with that word.
+    /// - Parameter isAsked: true when the app requests it; the rest then follows with the server's answer.
     package func releaseWithheld(isAsked: Bool = false) throws {
         try change { db in try releaseWithheld(isAsked: isAsked, db) }
     }
@@ -46,7 +46,7 @@ extension LocalDatabase {
         try rebase.finish()
     }
 
-    /// Sends a withheld transaction again, with what is withheld in front of it and behind it in its scopes.
+    /// Sends a withheld transaction again, with those withheld in front of it and behind it in its scopes.
     ///
     /// - Throws: `StoreError` with `notFound` when it is not withheld any more.
     func retryWithheld(_ id: TransactionID, _ db: Database) throws {

@@ -1,9 +1,9 @@
 import TidemarkModel
 
 extension Mutation {
-    /// The same with a mark of what the record shows in each field that is replaced (CONFLICTS.md).
+    /// The mutation with a mark of the shown value in each field that it replaces (CONFLICTS.md).
     ///
-    /// A patch that has a mark keeps it: it was written earlier, and its writer saw what stood there then.
+    /// A patch that has a mark keeps it: it was written earlier, and the mark is the value that its writer saw then.
     func marked(_ shown: Fields, in collection: CollectionSchema) -> Mutation {
         guard case .update(let patches) = action else { return self }
         let marked = patches.map { named in
@@ -22,11 +22,11 @@ extension Mutation {
 }
 
 extension [Mutation] {
-    /// The same with the marks of an earlier version of the write, for fields that it replaced as well.
+    /// The mutations with the marks of an earlier version of the write, for fields that it also replaced.
     func keepingMarks(of written: [Mutation]) -> [Mutation] {
         var marks: [RecordKey: [String: ValueMark]] = [:]
         for mutation in written {
-            // Of two patches of one field, only the first saw what stood there before the transaction.
+            // Of two patches of one field, only the first saw the value from before the transaction.
             for named in mutation.patches {
                 guard let seen = named.seen, marks[mutation.key]?[named.field] == nil else { continue }
                 marks[mutation.key, default: [:]][named.field] = seen

@@ -1,12 +1,12 @@
 import GRDB
 
-/// The number that a transaction was given last, and how many were written; inside one SQLite transaction.
+/// The last transaction number given, and the number of transactions written. Works inside one SQLite transaction.
 ///
-/// A write that gets the next number is the next one written, so the outbox itself says how far both are: beyond what is
-/// kept as long as the last entry is there. A write thus changes no table for it. What goes another way keeps both.
+/// A write that gets the next number is also the next one written. The outbox itself therefore gives both counts as
+/// long as its last entry is stored, and a write changes no other table for them. Any other operation stores both.
 struct OutboxCounts {
     var number: Int64
-    /// The last place in the order of writing.
+    /// The last index in the order of writing.
     var written: Int64
 
     init(number: Int64, written: Int64) {
@@ -27,13 +27,14 @@ struct OutboxCounts {
             (SELECT max(n) FROM tidemark_outbox WHERE n < \(Withholding.firstPlace))
         """
 
-    /// Notes both, whatever the outbox has.
+    /// Stores both counts, whatever the outbox contains.
     func keep(_ db: Database) throws {
         try Meta.lastNumber.set(number, db)
         try Meta.lastWritten.set(written, db)
     }
 
-    /// Runs what takes an entry away from its number: should it be the last one, that was given all the same.
+    /// Runs a step that removes an entry from its number. If it was the last number, the counts are stored, so that it
+    /// is not given again.
     static func keeping(_ number: Int64, _ db: Database, _ body: () throws -> Void) throws {
         let counts = try OutboxCounts(db)
         try body()

@@ -2,29 +2,31 @@ import GRDB
 import TidemarkModel
 import TidemarkWire
 
-/// One numbered place of the outbox.
+/// One numbered entry of the outbox.
 struct OutboxEntry: Sendable {
     enum State: String, Sendable {
-        /// Never given out for sending.
+        /// Never handed out for sending.
         case queued
-        /// Given out: the server may have it.
+        /// Handed out: the server may have it.
         case sending
-        /// Parked here while it was on its way: shown no more, but its number awaits the server's word.
+        /// Parked here while it was being sent: shown no more, but its number awaits the server's answer.
         case held
-        /// Parked here before it was ever sent: only its number is sent, with nothing in it, since numbers have no gaps.
+        /// Parked here before it was ever sent: only its number is sent, with nothing in it, since numbers have no
+        /// gaps.
         case void
-        /// Got no answer too often, or stands behind one that did: still shown, but its number is sent with nothing in it.
+        /// Got no answer too often, or is behind one that did: still shown, but its number is sent with nothing in it.
         case withdrawn
-        /// Withdrawn for certain, or written behind what is: shown, and without a number of the wire until it is released.
+        /// Certainly not accepted, or written behind such a transaction: shown, and without a wire number until it is
+        /// released.
         case waiting
-        /// Settled once, and lost by the server: on its way again, under its old number.
+        /// Settled once, and lost by the server: being sent again, under its old number.
         case reoffered
-        /// Accepted: kept in the journal until the server calls it safe.
+        /// Accepted: kept in the journal until the server reports it as durable.
         case settled
         /// Refused: the journal keeps its number, so that those behind it keep theirs.
         case refused
 
-        /// True for what is kept from being sent.
+        /// True for entries that are kept from being sent.
         var isWithheld: Bool {
             switch self {
             case .withdrawn, .waiting: true
@@ -32,12 +34,12 @@ struct OutboxEntry: Sendable {
             }
         }
 
-        /// True for what is the server's already, and is kept for the case that its database goes back.
+        /// True for entries that are settled, and kept in case the server's database goes back.
         var isKept: Bool { self == .settled || self == .refused }
     }
 
     var number: Int64
-    /// The place in the order of writing, which stays when the number changes.
+    /// The index in the order of writing, which stays when the number changes.
     var written: Int64
     var id: TransactionID
     var body: String
@@ -60,7 +62,7 @@ struct OutboxEntry: Sendable {
 
     func transaction() throws -> Transaction { try Self.transaction(body) }
 
-    /// Reads what `text(_:)` wrote.
+    /// Parses a body that `text(_:)` wrote.
     static func transaction(_ body: String) throws -> Transaction {
         switch TransactionCoding.decode(Array(body.utf8), limits: .unlimited).content {
         case .success(let transaction): return transaction
@@ -72,7 +74,8 @@ struct OutboxEntry: Sendable {
         String(decoding: TransactionCoding.encode(transaction), as: UTF8.self)
     }
 
-    /// Writes what waits and what was refused anew, where that changes it: after the schema gave things other names.
+    /// Rewrites the bodies that `change` changes, in the outbox with its journal and among the parked transactions:
+    /// after the schema renamed something.
     static func rewriteBodies(_ db: Database, _ change: (Transaction) -> Transaction) throws {
         for table in ["tidemark_outbox", "tidemark_parked"] {
             for row in try db.all("SELECT id, body FROM \(table)") {
@@ -87,7 +90,7 @@ struct OutboxEntry: Sendable {
 }
 
 extension ModelLimits {
-    /// For what was accepted once: limits may have shrunk since.
+    /// The limits for transactions that were accepted once: limits may have shrunk since.
     fileprivate static var unlimited: ModelLimits {
         var limits = ModelLimits()
         limits.mutationsMax = .max

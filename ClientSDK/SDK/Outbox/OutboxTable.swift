@@ -1,12 +1,12 @@
 import GRDB
 import TidemarkModel
 
-/// The rows of the outbox and which records they touch.
+/// The rows of the outbox, and the records that they write.
 struct OutboxTable {
     let db: Database
 
-    /// Of what is to be settled. What stands before it is the journal, which may be long: name it wherever the outbox is read
-    /// as a whole.
+    /// The condition for entries to be settled. The entries before them are the journal, which may be long: use this
+    /// wherever the outbox is read as a whole.
     static let isPending =
         "n > coalesce((SELECT value FROM tidemark_meta WHERE key = 'acked_through'), 0)"
 
@@ -19,7 +19,7 @@ struct OutboxTable {
             [number, id.description, written, body, created, state.rawValue])
     }
 
-    /// Gives an entry another number and state, with all that refers to it.
+    /// Gives an entry another number and state, and updates its links to records.
     func move(_ entry: OutboxEntry, to number: Int64, _ state: OutboxEntry.State) throws {
         try OutboxCounts.keeping(entry.number, db) {
             try db.run(
@@ -28,13 +28,13 @@ struct OutboxTable {
         try relink(entry.transaction().mutations, from: entry.number, to: number, isWithheld: state.isWithheld)
     }
 
-    /// Keeps an entry from being sent, where it stands.
+    /// Keeps an entry from being sent, under its number.
     func withdraw(_ number: Int64, _ mutations: [Mutation]) throws {
         try set(.withdrawn, number)
         try relink(mutations, from: number, to: number, isWithheld: true)
     }
 
-    /// Notes that the transaction writes the record; twice is once.
+    /// Notes that the transaction writes the record; noting it twice is harmless.
     func link(_ key: RecordKey, scope: ScopeID, number: Int64) throws {
         try db.run(Self.linkSQL, StatementArguments(Self.values(link: key, scope: scope, number: number)))
     }
@@ -44,7 +44,7 @@ struct OutboxTable {
     private static let linkSQL = ManyRows.statement(insertLink, columns: 4)
     static let linksSQL = ManyRows.statements(insertLink, columns: 4)
 
-    /// In the order of `linksSQL`.
+    /// The values in the order of `linksSQL`.
     static func values(link key: RecordKey, scope: ScopeID, number: Int64) -> [DatabaseValue] {
         [
             key.collection.databaseValue, key.id.description.databaseValue, number.databaseValue,
@@ -52,9 +52,9 @@ struct OutboxTable {
         ]
     }
 
-    /// Notes a transaction's records under another number.
+    /// Moves a transaction's links to another number.
     ///
-    /// - Parameter isWithheld: of its state; those that are withheld are found by their scopes.
+    /// - Parameter isWithheld: whether its new state is withheld; withheld ones are found by their scopes.
     func relink(_ mutations: [Mutation], from old: Int64, to number: Int64, isWithheld: Bool) throws {
         let sql = """
             UPDATE tidemark_outbox_record SET n = ?, withheld = ? WHERE collection = ? AND local_id = ? AND n = ?
@@ -64,7 +64,7 @@ struct OutboxTable {
         }
     }
 
-    /// Takes the transaction off the records that it writes, and names those that it was on, with their scopes.
+    /// Removes the transaction from the records that it writes, and returns those that were linked, with their scopes.
     func unlink(_ transaction: Transaction, number: Int64) throws -> [(key: RecordKey, scope: String)] {
         let links = try links(of: transaction, number: number)
         for (key, _) in links {
@@ -76,7 +76,7 @@ struct OutboxTable {
         return links
     }
 
-    /// The records that the transaction is on, with their scopes.
+    /// Returns the records that the transaction is linked to, with their scopes.
     func links(of transaction: Transaction, number: Int64) throws -> [(key: RecordKey, scope: String)] {
         let sql = "SELECT scope FROM tidemark_outbox_record WHERE collection = ? AND local_id = ? AND n = ?"
         return try Set(transaction.mutations.map(\.key)).sorted().compactMap { key in
@@ -99,7 +99,7 @@ struct OutboxTable {
             .map { try OutboxEntry($0) }
     }
 
-    /// Entries that are written and not settled.
+    /// Returns the number of entries that are written and not settled.
     func pendingCount() throws -> Int {
         let sql = """
             SELECT count(*) FROM tidemark_outbox
@@ -108,12 +108,12 @@ struct OutboxTable {
         return try Int(db.first(sql)?.integer(0) ?? 0)
     }
 
-    /// Entries that wait without a number of the wire.
+    /// Returns the number of entries that wait without a wire number.
     func waitingCount() throws -> Int64 {
         try db.first("SELECT count(*) FROM tidemark_outbox WHERE n >= \(Withholding.firstPlace)")?.integer(0) ?? 0
     }
 
-    /// Whether there is an entry after the number, not counting those that wait without one.
+    /// Returns whether there is an entry after the number, ignoring those that wait without one.
     func hasEntries(after number: Int64) throws -> Bool {
         try db.exists(
             """
@@ -123,7 +123,8 @@ struct OutboxTable {
             """, [number])
     }
 
-    /// Entries to be settled after one number and up to another, in order; not those that wait without a number.
+    /// Returns the entries to settle after one number and up to another, in order, without those that wait without a
+    /// number.
     func entries(after: Int64 = 0, through: Int64 = .max, limit: Int64 = .max) throws -> [OutboxEntry] {
         let sql = """
             SELECT \(OutboxEntry.columns) FROM tidemark_outbox
@@ -134,8 +135,8 @@ struct OutboxTable {
         return try db.all(sql, [after, through, limit]).map { try OutboxEntry($0) }
     }
 
-    /// The entries that write records of a scope and are still to be judged. Looks at all that is pending: that is little,
-    /// and an index would cost each write.
+    /// Returns the unsettled entries that write records of a scope. Scans everything pending: that is little, and an
+    /// index would slow each write.
     func entries(touching scope: ScopeID) throws -> [OutboxEntry] {
         let sql = """
             SELECT \(OutboxEntry.columns) FROM tidemark_outbox

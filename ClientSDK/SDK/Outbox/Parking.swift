@@ -1,17 +1,17 @@
 import GRDB
 import TidemarkModel
 
-/// Moves transactions between outbox and parking place, inside one SQLite transaction.
+/// Moves transactions between the outbox and the parked ones, inside one SQLite transaction.
 struct Parking {
     let db: Database
 
-    /// Parks an entry that is to be judged; answers the records that must be shown anew.
+    /// Parks an unsettled entry; returns the records that must be shown anew.
     func park(_ entry: OutboxEntry, _ rejection: Rejection, at now: Milliseconds) throws -> [RecordKey] {
         try keep(entry.id, entry.body, rejection, at: now)
         return try OutboxTable(db: db).unlink(entry.transaction(), number: entry.number).map(\.key)
     }
 
-    /// Parks what never was in the outbox.
+    /// Parks a transaction that never was in the outbox.
     func park(_ transaction: Transaction, _ rejection: Rejection, at now: Milliseconds) throws {
         try keep(transaction.id, OutboxEntry.text(transaction), rejection, at: now)
     }
@@ -37,14 +37,14 @@ struct Parking {
         return try stored(row)
     }
 
-    /// Keeps what is left of a parked transaction.
+    /// Replaces the payload of a parked transaction by what is left of it.
     func rewrite(_ transaction: Transaction) throws {
         try db.run(
             "UPDATE tidemark_parked SET body = ? WHERE id = ?",
             [OutboxEntry.text(transaction), transaction.id.description])
     }
 
-    /// A parked transaction waits for another reason from now on.
+    /// Replaces the reason for which a transaction is parked.
     func rewrite(_ id: TransactionID, _ rejection: Rejection) throws {
         try db.run(
             "UPDATE tidemark_parked SET code = ?, message = ? WHERE id = ?",

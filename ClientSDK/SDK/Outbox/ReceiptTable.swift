@@ -1,9 +1,9 @@
 import GRDB
 import TidemarkModel
 
-/// What became of every transaction written here; survives a restart.
+/// The outcome of every transaction written here; survives a restart.
 ///
-/// Until its outcome is known, a transaction's row in the outbox tells: a write has one row less to make durable.
+/// Until its outcome is known, a transaction's outbox row holds its step: a write has one row less to make durable.
 struct ReceiptTable {
     let db: Database
 
@@ -19,12 +19,12 @@ struct ReceiptTable {
             [id.description, rejection.code.rawValue, rejection.message])
     }
 
-    /// What became of several transactions that are one write; `nil` when none of them is known.
+    /// Returns the common step of several transactions that are one write; `nil` when none of them is known.
     func step(_ ids: [TransactionID]) throws -> WriteStep? {
         let known = try ids.map { try step($0) }
         guard known.count > 1 else { return known.first ?? nil }
         guard known.contains(where: { $0 != nil }) else { return nil }
-        // One that is not known any more was committed long ago.
+        // A transaction that is not known any more was committed long ago.
         let steps = known.map { $0 ?? .committed(seq: 0, time: 0) }
         guard steps.allSatisfy(\.isFinal) else { return steps.allSatisfy { $0 == .queued } ? .queued : .sending }
         var last = WriteStep.committed(seq: 0, time: 0)
@@ -39,9 +39,9 @@ struct ReceiptTable {
         return last
     }
 
-    /// `nil` for a transaction that is not known, or was committed long ago.
+    /// Returns the step of a transaction; `nil` if it is unknown, or was committed long ago.
     func step(_ id: TransactionID) throws -> WriteStep? {
-        // One statement, so that whoever observes a step is told of both tables.
+        // One statement, so that an observer of a step is notified about both tables.
         let sql = """
             SELECT coalesce(o.state, r.state), r.seq, r.time, r.code, r.message
             FROM (SELECT ? AS id) AS asked
@@ -55,7 +55,7 @@ struct ReceiptTable {
         case "reoffered": return .reoffered
         case "committed": return .committed(seq: try row.integer(1), time: try row.integer(2))
         case "parked":
-            // A code from a newer server than this SDK was stored under the one that stands for it.
+            // A newer server's code, unknown to this SDK, was stored as the code that replaces it.
             let code = RejectionCode(rawValue: try row.text(3)) ?? .internalRejected
             return .parked(Rejection(code, try row.text(4)))
         default: throw StoreError(.corrupt, "a receipt has no valid state")

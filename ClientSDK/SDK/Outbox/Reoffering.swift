@@ -1,10 +1,10 @@
 import GRDB
 import TidemarkModel
 
-/// Puts what the server lost back among what is pending, inside one SQLite transaction.
+/// Makes transactions that the server lost pending again, inside one SQLite transaction.
 ///
-/// The app goes on seeing what it saw: a record's base becomes what is shown without the writes that are pending again. What
-/// the server has instead comes with its rows, whose numbers count whatever they are.
+/// The app keeps seeing the same records: a record's base becomes what is shown without the writes that are pending
+/// again. The server's state arrives with its rows, which are applied whatever their numbers are.
 struct Reoffering {
     private let records: RecordTable
     private let account: UserID
@@ -13,8 +13,8 @@ struct Reoffering {
     private var db: Database { records.db }
 
     /// - Parameters:
-    ///   - now: noted on numbers that are offered with nothing in them.
-    ///   - lostFrom: the first number of the order that the server lost, where it says so.
+    ///   - now: the time of entries that are offered empty.
+    ///   - lostFrom: the first number of the order that the server lost, if it is known.
     init(_ records: RecordTable, account: UserID, now: Milliseconds, lostFrom: SequenceNumber? = nil) {
         self.records = records
         self.account = account
@@ -22,12 +22,12 @@ struct Reoffering {
         self.lostFrom = lostFrom
     }
 
-    /// Offers everything of this client that stands above a number again, under the numbers and ids that it has.
+    /// Offers every transaction of this client above a number again, under its number and id.
     ///
-    /// Numbers that the journal does not hold any more are offered with nothing in them, so that the others keep theirs.
+    /// Numbers that are missing in the journal are offered empty, so that the others keep theirs.
     ///
-    /// - Returns: how many transactions are offered, and how many are not here any more.
-    /// - Throws: `StoreError` with `serverForgot` where those are too many.
+    /// - Returns: the count of transactions offered, and of those that are missing.
+    /// - Throws: `StoreError` with `serverForgot` when too many are missing.
     func reoffer(above number: Int64, rebase: inout Rebase) throws -> (offered: Int, missing: Int) {
         let last = try Meta.ackedThrough.integer(db) ?? 0
         let entries = try Journal(db: db).entries(above: number)
@@ -51,10 +51,10 @@ struct Reoffering {
         return (offered.count, Int(first - number - 1))
     }
 
-    /// Offers again what a former client id of this file had settled: before what is pending, or behind it where that may have
-    /// been sent under its numbers.
+    /// Offers again the transactions that a former client id of this file had settled: before the pending ones, or
+    /// behind them if those may have been sent under their numbers.
     ///
-    /// - Parameter entries: what is known to be lost of it.
+    /// - Parameter entries: the former entries that are known to be lost.
     func reoffer(former entries: [OutboxEntry], rebase: inout Rebase) throws -> Int {
         guard !entries.isEmpty else { return 0 }
         var counts = try OutboxCounts(db)
@@ -63,7 +63,7 @@ struct Reoffering {
         let pending = try outbox.entries()
         let isUnsent = try Meta.ackedThrough.integer(db) ?? 0 == 0 && pending.allSatisfy { $0.state == .queued }
         if isUnsent { counts.number = Int64(entries.count + pending.count) }
-        // From the last on, so that each number is free when it is given.
+        // From the last to the first, so that each number is free when it is given.
         for (index, entry) in pending.enumerated().reversed() where isUnsent {
             try outbox.move(entry, to: Int64(entries.count + index + 1), .queued)
         }
@@ -79,11 +79,11 @@ struct Reoffering {
         return offered.count
     }
 
-    /// Shows entries as pending under the numbers that they have now.
+    /// Shows entries as pending under their present numbers.
     func restore(_ entries: [(entry: OutboxEntry, number: Int64)], rebase: inout Rebase) throws {
         var bases: [RecordKey: LocalRecord] = [:]
         for (entry, number) in entries {
-            // What was contested of it goes again with the rest, and is judged again.
+            // Contested fields are sent again with the rest, and judged again.
             try Parking(db: db).delete(entry.id)
             let scopes = try scopes(of: number)
             for mutation in try entry.transaction().mutations {
@@ -101,12 +101,12 @@ struct Reoffering {
         }
     }
 
-    /// What is shown of the record, with what is pending already taken off where there is such.
+    /// Returns the record as it is shown, without its pending writes if there are any.
     private func base(under mutation: Mutation, _ scopes: [ScopeID], created: Milliseconds) throws -> LocalRecord {
         let key = mutation.key
         if let known = try records.base(key) ?? records.visible(key) { return known }
         var scope = scopes.count == 1 ? scopes[0] : ScopeID(record: key.id)
-        // What it creates may have been evicted since; of what it changed nothing is shown then.
+        // The created record may have been evicted since; then nothing of its changes is shown.
         if case .create(let fields) = mutation.action, let collection = records.tables[key.collection]?.collection,
             let own = try? collection.scope(of: key.id, fields: fields)
         {
@@ -115,13 +115,13 @@ struct Reoffering {
         return LocalRecord(absent: key, scope: scope, author: account, created: created)
     }
 
-    /// Takes a write off the record as far as it would not be the same to apply it twice.
+    /// Undoes the part of a write on the record that would change the result if it was applied twice.
     private func undo(_ mutation: Mutation, in base: inout LocalRecord, created: Milliseconds) {
         switch mutation.action {
         case .create:
-            // A copy of this file may have brought it back already: no row of what the server still has comes a second time.
+            // A copy of this file may have restored it already. The server does not send a row again that it still has.
             if let lostFrom, base.seq > 0, base.seq < lostFrom { return }
-            // The server does not have it, whoever changed it since.
+            // The server does not have the record, even if others changed it since.
             base = LocalRecord(absent: mutation.key, scope: base.scope, author: account, created: created)
         case .update(let patches):
             for patch in patches {
@@ -132,7 +132,7 @@ struct Reoffering {
         }
     }
 
-    /// The scopes in which an entry of the journal wrote.
+    /// Returns the scopes in which an entry of the journal wrote.
     private func scopes(of number: Int64) throws -> [ScopeID] {
         let text = try db.first("SELECT scopes FROM tidemark_outbox WHERE n = ?", [number])?.optionalText(0)
         return (text ?? "").split(separator: "\n").map { ScopeID(String($0)) }
@@ -140,7 +140,7 @@ struct Reoffering {
 }
 
 extension FieldValue {
-    /// The number without the step; the value as it is where that is no number, or too large a one.
+    /// Returns the number less the step; the unchanged value if it is not a number, or the result overflows.
     fileprivate func decreased(by step: FieldValue) -> FieldValue {
         switch (self, step) {
         case (.integer(let value), .integer(let step)):

@@ -4,6 +4,6 @@ package import TidemarkModel
 package struct StoredParked: Hashable, Sendable {
     package let transaction: Transaction
     package let rejection: Rejection
-    /// When this device learned of it.
+    /// The time at which this device received the refusal.
     package let parked: Milliseconds
 }

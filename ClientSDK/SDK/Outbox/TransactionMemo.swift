@@ -1,22 +1,22 @@
 import TidemarkLock
 import TidemarkModel
 
-/// The transactions that were sent last, so that who settles one need not read its text again. Only an aid: an entry whose
-/// text differs is read, and so is one that was forgotten.
+/// The transactions that were sent last, so that settling one need not parse its text again. Only a cache: an entry
+/// whose text differs, or that was dropped, is parsed.
 final class TransactionMemo: Sendable {
     private struct State {
         var known: [TransactionID: (body: String, transaction: Transaction)] = [:]
         var order: [TransactionID] = []
     }
 
-    /// As many as a push may hold; half of them go when there are more.
+    /// The largest number of transactions, as many as a push may hold; beyond it half of them are dropped.
     private static let most = 256
-    /// Longer ones are read again: what is kept is to stay small.
+    /// The largest body kept: longer ones are parsed again, so that the cache stays small.
     private static let bytesMax = 4_096
 
     private let state = Lock(State())
 
-    /// Reads an entry that is about to be sent, and keeps what it says.
+    /// Parses an entry that is about to be sent, and keeps the result.
     ///
     /// - Throws: `StoreError` with `corrupt` for a text that no SDK wrote.
     func reading(_ entry: OutboxEntry) throws -> Transaction {
@@ -34,16 +34,16 @@ final class TransactionMemo: Sendable {
         return transaction
     }
 
-    /// - Throws: as `reading`.
+    /// - Throws: the errors of `reading`.
     func transaction(of entry: OutboxEntry) throws -> Transaction {
         let known = state.withLock { $0.known[entry.id] }
         if let known, known.body == entry.body { return known.transaction }
         return try entry.transaction()
     }
 
-    /// True while its text need not be read.
+    /// True when the entry's text need not be parsed.
     func holds(_ entry: OutboxEntry) -> Bool { state.withLock { $0.known[entry.id]?.body == entry.body } }
 
-    /// It is settled.
+    /// Forgets a transaction that is settled.
     func forget(_ id: TransactionID) { state.withLock { $0.known[id] = nil } }
 }

@@ -1,31 +1,30 @@
 import GRDB
 import TidemarkModel
 
-/// Transactions that got no answer too often, and what stands behind them in the same scopes, inside one SQLite
-/// transaction. They are shown, and hold up nothing else.
+/// Transactions that got no answer too often, and those behind them in the same scopes. They are shown, and block
+/// nothing else. Works inside one SQLite transaction.
 ///
-/// Silence may be a passing outage: whatever met only silence is sent again with the next connection, or on one that stays
-/// after half a minute or more, for ever. A transaction
-/// whose every attempt was **answered** with a failure stays until the user or the app retries it, or gives it up; what
-/// stands behind it waits as long.
+/// Silence may be a passing outage. A transaction that met only silence is sent again with the next connection, or
+/// after half a minute or more on one that lasts, without end. A transaction whose every attempt was **answered** with
+/// a failure stays until the user or the app retries it or gives it up. Those behind it wait as long.
 ///
-/// Numbers have no gaps, and the server may have accepted what it never answered. So a withheld transaction first becomes
-/// `withdrawn`: its number is sent with nothing in it, which the server refuses. If the outcome is that refusal, the
-/// transaction did not happen, and it waits without a number of the wire; if not, the outcome is that of an earlier
-/// sending, and counts.
+/// Numbers have no gaps, and the server may have accepted a transaction without answering. A withheld transaction
+/// therefore first becomes `withdrawn`: its number is sent with nothing in it, which the server refuses. If the outcome
+/// is that refusal, the transaction did not take effect, and it waits without a wire number. Otherwise the outcome is
+/// that of an earlier sending, and is final.
 struct Withholding {
     let db: Database
 
-    /// What waits has numbers from here on, far above the wire's.
+    /// The first number of waiting entries, far above the wire's.
     static let firstPlace: Int64 = 1 << 56
 
     /// The values of `Meta.releaseWanted` besides 0.
     private static let all: Int64 = 1
     private static let unmarked: Int64 = 2
 
-    /// Withdraws an entry and everything behind it that shares a scope or a record with what is withdrawn.
+    /// Withdraws an entry, and every later one that shares a scope or a record with a withdrawn one.
     ///
-    /// - Parameter isAnswered: each attempt was answered with a failure.
+    /// - Parameter isAnswered: true when each attempt was answered with a failure.
     func withdraw(_ number: Int64, reason: String, isAnswered: Bool) throws -> [RecordKey] {
         let outbox = OutboxTable(db: db)
         var keys: Set<RecordKey> = []
@@ -47,32 +46,33 @@ struct Withholding {
         return keys.sorted()
     }
 
-    /// The server never accepted it: it waits without a number, in its order.
+    /// Moves an entry that the server never accepted: it waits without a wire number, in its order.
     func wait(_ entry: OutboxEntry) throws {
         try OutboxTable(db: db).move(entry, to: Self.firstPlace + entry.written, .waiting)
     }
 
-    /// Where a transaction waits that is being written under the number and touches what is withheld; `nil` for one that
-    /// may be sent.
+    /// Returns the waiting number for a transaction that is being written and shares a scope or record with a withheld
+    /// one; `nil` if it may be sent.
     func place(of number: Int64, written: Int64, _ mutations: [Mutation]) throws -> Int64? {
         let isWithholding = "tidemark_meta WHERE key = '\(Meta.withholding.rawValue)' AND value = 1"
         guard try RowCheck(db, isWithholding, parameters: 0).holds() else { return nil }
         guard try isBehind(number, mutations) else { return nil }
-        let place = Self.firstPlace + written
-        try OutboxTable(db: db).relink(mutations, from: number, to: place, isWithheld: true)
-        return place
+        let waiting = Self.firstPlace + written
+        try OutboxTable(db: db).relink(mutations, from: number, to: waiting, isWithheld: true)
+        return waiting
     }
 
-    /// All that waits, in its order.
+    /// Returns all waiting entries, in their order.
     func waiting() throws -> [OutboxEntry] {
         let sql = "SELECT \(OutboxEntry.columns) FROM tidemark_outbox WHERE n >= ? ORDER BY written"
         return try db.all(sql, [Self.firstPlace]).map { try OutboxEntry($0) }
     }
 
-    /// Gives what waits numbers again, behind all others; what stands behind a withdrawal goes on waiting for the server's
-    /// word on that.
+    /// Gives waiting entries numbers again, behind all others. Entries behind a withdrawn one keep waiting for the
+    /// server's answer to that.
     ///
-    /// - Parameter isAsked: the user or the app wants it; else what was answered with failures stays, with what is behind it.
+    /// - Parameter isAsked: true when the user or the app requests it; else entries answered with failures stay, with
+    ///   those behind them.
     func release(isAsked: Bool) throws -> [RecordKey] {
         guard try Meta.withholding.integer(db) == 1 else { return [] }
         var answered = try answered()
@@ -89,7 +89,7 @@ struct Withholding {
             try outbox.move(entry, to: counts.number, .queued)
             for mutation in mutations { keys.insert(mutation.key) }
         }
-        // More numbers, and nothing more written.
+        // More numbers are given, and nothing more is written.
         try counts.keep(db)
         let isOver = try !holds("state IN ('withdrawn', 'waiting')")
         if isOver { try Meta.withholding.set(0, db) }
@@ -97,7 +97,7 @@ struct Withholding {
         return keys.sorted()
     }
 
-    /// The transactions that were answered with failures.
+    /// Returns the transactions that were answered with failures.
     func answered() throws -> Set<TransactionID> {
         let lines = try Meta.answeredFailures.text(db)?.split(separator: "\n") ?? []
         return Set(lines.compactMap { UniqueID(String($0)) })
@@ -108,8 +108,8 @@ struct Withholding {
         try Meta.answeredFailures.set(answered.sorted().map(\.description).joined(separator: "\n"), db)
     }
 
-    /// Gives a withheld transaction up. Where the server still has to have its word, an earlier sending may have arrived: then
-    /// that counts.
+    /// Gives a withheld transaction up. If the server's answer is still to come, an earlier sending may have arrived;
+    /// then that one takes effect.
     ///
     /// - Returns: the records that must be shown anew.
     func discard(_ entry: OutboxEntry) throws -> [RecordKey] {
@@ -121,9 +121,9 @@ struct Withholding {
         return try keys + release(isAsked: false)
     }
 
-    /// Sends a withheld transaction again, with what is withheld in front of it and behind it in its scopes: the order in a scope
-    /// stays. Other transactions that were answered with failures stay withheld; what met only silence is sent along, as with a
-    /// new connection.
+    /// Sends a withheld transaction again, with those withheld in front of it and behind it in its scopes: the order in
+    /// a scope stays. Other transactions that were answered with failures stay withheld; those that met only silence
+    /// are sent along, as with a new connection.
     ///
     /// - Returns: the records that must be shown anew.
     func retry(_ entry: OutboxEntry) throws -> [RecordKey] {
@@ -132,8 +132,8 @@ struct Withholding {
         return try release(isAsked: false)
     }
 
-    /// The transaction, and all that is withheld in front of it: what shares a scope or a record with it, or with another one
-    /// of them that was written later.
+    /// Returns the transaction and all withheld ones in front of it: those that share a scope or a record with it, or
+    /// with another of them that was written later.
     private func front(of entry: OutboxEntry) throws -> Set<TransactionID> {
         let outbox = OutboxTable(db: db)
         let withheld = try outbox.entries().filter { $0.state == .withdrawn } + waiting()
@@ -151,20 +151,21 @@ struct Withholding {
         return found
     }
 
-    /// Notes that more is to be sent as soon as the server has had its word on what is withdrawn.
+    /// Notes that more is to be sent as soon as the server has answered the withdrawn transactions.
     ///
-    /// - Parameter isAll: all that is withheld; else what was answered with failures stays, with what is behind it.
+    /// - Parameter isAll: true for all that is withheld; else transactions answered with failures stay, with those
+    ///   behind them.
     func want(isAll: Bool) throws {
         let wish = try isAll || Meta.releaseWanted.integer(db) == Self.all ? Self.all : Self.unmarked
         try Meta.releaseWanted.set(holds("state = 'withdrawn'") ? wish : 0, db)
     }
 
-    /// Whether an entry that is to be settled fits.
+    /// Returns whether an unsettled entry meets the condition.
     private func holds(_ condition: String) throws -> Bool {
         try db.exists("SELECT 1 FROM tidemark_outbox WHERE \(OutboxTable.isPending) AND \(condition) LIMIT 1")
     }
 
-    /// The same as `release`, if it was wanted when the server still had to have its word.
+    /// Releases as `release` does, if that was requested while the server's answer was still to come.
     func releaseWanted() throws -> [RecordKey] {
         guard let wish = try Meta.releaseWanted.integer(db), wish > 0 else { return [] }
         let keys = try release(isAsked: wish == Self.all)
@@ -176,12 +177,13 @@ struct Withholding {
         try shares(number, mutations, with: "o.state IN ('withdrawn', 'waiting')")
     }
 
-    /// What goes on waiting in front counts as well, so that order within a scope stays.
-    private func isBehindWithdrawn(_ place: Int64, _ mutations: [Mutation]) throws -> Bool {
-        try shares(place, mutations, with: "(o.state = 'withdrawn' OR o.state = 'waiting' AND o.n < mine.n)")
+    /// Returns whether the entry is behind one that keeps waiting. Waiting entries in front are included, so that the
+    /// order within a scope stays.
+    private func isBehindWithdrawn(_ number: Int64, _ mutations: [Mutation]) throws -> Bool {
+        try shares(number, mutations, with: "(o.state = 'withdrawn' OR o.state = 'waiting' AND o.n < mine.n)")
     }
 
-    /// Whether an entry shares a scope or a record with a withheld one that fits.
+    /// Returns whether an entry shares a scope or a record with a withheld one that meets the condition.
     private func shares(_ number: Int64, _ mutations: [Mutation], with condition: String) throws -> Bool {
         let sql = """
             SELECT 1

@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import TidemarkModel
 
-/// One transaction while it is being written: each mutation is checked and shown at once, the outbox entry closes it. One
-/// that may be cut becomes several, each as large as the server takes it.
+/// One transaction while it is being written: each mutation is checked and shown at once, and the outbox entry closes
+/// it. A transaction that may be cut becomes several, each as large as the server accepts.
 ///
-/// Lives inside one SQLite transaction; a throw anywhere undoes all of it.
+/// It lives inside one SQLite transaction; a throw anywhere undoes all of it.
 struct WriteDraft {
     private let database: LocalDatabase
     private let records: RecordTable
@@ -13,19 +13,19 @@ struct WriteDraft {
     private let time: Milliseconds
     private let limits: ModelLimits
     private let newID: (@Sendable () -> TransactionID)?
-    /// `nil` for what was judged before, and what a person wants tried again.
+    /// The access check; `nil` for mutations that were judged before, and those that the user wants tried again.
     private let access: AccessCheck?
-    /// Without what is being written.
+    /// The counts without the transaction that is being written.
     private var counts: OutboxCounts
     private var mutations: [Mutation] = []
-    /// Of the mutations, and only where it may be cut.
+    /// The size of the mutations; only counted if the transaction may be cut.
     private var bytes = 0
     /// The parts that are in the outbox already.
     private var parts: [TransactionID] = []
 
     /// - Parameters:
-    ///   - newID: where it may be cut: the ids of the parts, the last one excepted.
-    ///   - isJudged: what the access rules of the schema forbid is refused.
+    ///   - newID: returns the ids of the parts except the last one, if the transaction may be cut.
+    ///   - isJudged: true to refuse what the access rules of the schema forbid.
     init(
         _ database: LocalDatabase, _ db: Database, time: Milliseconds,
         cuttingWith newID: (@Sendable () -> TransactionID)? = nil, isJudged: Bool = false
@@ -50,14 +50,14 @@ struct WriteDraft {
     /// True when nothing was staged.
     var isEmpty: Bool { mutations.isEmpty && parts.isEmpty }
 
-    /// The record as this transaction has left it so far; `nil` when there is none to see.
+    /// Returns the record as this transaction has left it so far; `nil` when there is none to see.
     func visible(_ key: RecordKey) throws -> LocalRecord? { try rows.visible(key) }
 
     /// Checks one mutation against the schema and the record, and folds it into the visible row.
     ///
     /// - Parameters:
-    ///   - sight: what the writer saw; as the record is shown where none is given.
-    ///   - isAgain: it was refused before, and the server judges the contested fields of it.
+    ///   - sight: the state that the writer saw; by default the record as it is shown.
+    ///   - isAgain: true when it was refused before, and the server judges its contested fields.
     mutating func stage(_ mutation: Mutation, sight: WriterSight? = nil, isAgain: Bool = false) throws {
         let collection = try database.table(mutation.key.collection).collection
         if let newID { try cut(before: mutation, newID) }
@@ -74,7 +74,7 @@ struct WriteDraft {
         } catch let error as Rejection {
             throw StoreError(error)
         }
-        // An absent one is what the link says.
+        // An absent record needs no base: the link says that it is new.
         if !hasBase, current.existence != .absent { try rows.save(base: current) }
         try rows.link(mutation.key, scope: next.scope, number: number)
         try rows.show(next)
@@ -94,9 +94,10 @@ struct WriteDraft {
         bytes += more
     }
 
-    /// As a transaction of its own: a little too much for each, so that all of them fit for certain.
+    /// Returns the size of the mutation as a transaction of its own: slightly too large, so that all of them certainly
+    /// fit.
     private func bytes(of mutation: Mutation) -> Int {
-        // A record so small that as many as a transaction may have fit at once need not be written to know.
+        // A record so small that the maximum number of them fits need not be encoded to know its size.
         if case .create(let fields) = mutation.action {
             let most = Self.envelopeBytes + 6 * mutation.key.collection.utf8.count + fields.canonicalBytesMax
             if most <= limits.transactionBytesMax / max(1, limits.mutationsMax) { return most }
@@ -105,27 +106,29 @@ struct WriteDraft {
         return OutboxEntry.text(alone).utf8.count
     }
 
-    /// No less than a transaction takes besides the names and values of its mutation.
+    /// An upper bound of a transaction's size without the names and values of its mutation.
     private static let envelopeBytes = 256
 
-    /// Appends what was staged to the outbox: as one transaction, or as the parts that it was cut into.
+    /// Appends the staged mutations to the outbox: as one transaction, or as the parts that it was cut into.
     ///
-    /// - Returns: their ids in order; none when nothing was staged.
+    /// - Returns: their ids in order; empty when nothing was staged.
     mutating func finish(_ id: TransactionID) throws -> [TransactionID] {
         guard !isEmpty else { return [] }
         _ = try enqueue(id)
         return parts + [id]
     }
 
-    /// Writes what is held back, so that everybody may read it within the transaction until more is staged.
+    /// Writes the rows that are held back, so that other code may read them within the transaction until more is
+    /// staged.
     func show() throws { try rows.finish() }
 
-    /// Keeps bytes to be sent, in the same SQLite transaction.
+    /// Stores bytes to be sent, in the same SQLite transaction.
     func keep(_ bytes: Data, as key: BlobKey) throws {
         try BlobTable(db: records.db).keep(bytes, as: key, policy: database.limits.cache.blobs, now: time)
     }
 
-    /// Appends the transaction to the outbox; answers its number. Behind what is withheld it waits without one.
+    /// Appends the transaction to the outbox and returns its number. Behind withheld transactions it waits without a
+    /// wire number.
     mutating func enqueue(_ id: TransactionID, ifSeq: SequenceNumber? = nil) throws -> Int64 {
         guard !mutations.isEmpty else { throw StoreError(Rejection(.invalid, "the transaction has no mutations")) }
         let transaction = Transaction(id: id, mutations: mutations, clientTime: time, ifSeq: ifSeq)
@@ -135,21 +138,21 @@ struct WriteDraft {
         let outbox = OutboxTable(db: records.db)
         let (number, written) = (self.number, counts.written + 1)
         counts.written = written
-        if let place = try Withholding(db: records.db).place(of: number, written: written, mutations) {
-            try outbox.append(id, number: place, written: written, body: body, created: time, state: .waiting)
-            // Written, and no number given.
+        if let waiting = try Withholding(db: records.db).place(of: number, written: written, mutations) {
+            try outbox.append(id, number: waiting, written: written, body: body, created: time, state: .waiting)
+            // It is written, and no number is given.
             try counts.keep(records.db)
             var rebase = Rebase(records: records)
             for mutation in mutations { rebase.touch(mutation.key) }
             try rebase.finish()
-            return place
+            return waiting
         }
         try outbox.append(id, number: number, written: written, body: body, created: time)
         counts.number = number
         return number
     }
 
-    /// The record with everything pending on it, also when that leaves nothing to see; and whether it has a base.
+    /// Returns the record with everything pending on it, even if that makes it invisible, and whether it has a base.
     private func current(_ key: RecordKey) throws -> (record: LocalRecord, hasBase: Bool) {
         if let staged = rows.staged(key) { return (staged, true) }
         if try rows.isKnown(key) {
@@ -187,7 +190,7 @@ struct WriteDraft {
     }
 
     private func checkSize(_ record: LocalRecord, _ collection: CollectionSchema) throws(Rejection) {
-        // Most records are so far from the limit that nothing need be written to know.
+        // Most records are so far from the limit that they need not be encoded.
         let isNear = record.fields.canonicalBytesMax > limits.recordBytesMax
         let size = isNear ? record.fields.canonicalBytes.count : 0
         guard size <= limits.recordBytesMax else {
@@ -203,8 +206,8 @@ struct WriteDraft {
 }
 
 extension LocalRecord {
-    /// The record with pending mutations on top; one that no longer applies is left out of the picture, since only the
-    /// server judges it.
+    /// The record with pending mutations on top. A mutation that no longer applies is skipped, since only the server
+    /// judges it.
     func folding(_ mutations: [Mutation], in collection: CollectionSchema, by user: UserID? = nil) -> LocalRecord {
         var record = self
         for mutation in mutations {

@@ -1,18 +1,19 @@
 public import TidemarkModel
 
-/// How far a transaction has come.
+/// The progress of a transaction.
 public enum WriteStep: Hashable, Sendable {
     /// Durable on this device, not sent yet.
     case queued
-    /// On its way; the server may have it.
+    /// Being sent; the server may have it.
     case sending
-    /// The server accepted it at this place of the workspace's order, at its own time. Both are 0 when the server settled
-    /// it so long ago that it keeps no details.
+    /// The server accepted it at this position of the workspace's order, at its own time. Both are 0 when the server
+    /// settled it so long ago that it keeps no details.
     case committed(seq: SequenceNumber, time: Milliseconds)
-    /// It was committed, and the server's database went back to before that: this device, which still has it, has offered it
-    /// again. `committed` or `parked` follows, as for a new write; what was seen as `committed` is no longer so.
+    /// It was committed, and then the server's database went back to before that. This device still has it, and has
+    /// offered it again. `committed` or `parked` follows, as for a new write; the earlier `committed` is no longer
+    /// true.
     case reoffered
-    /// Refused for good and taken back; the payload waits among the parked transactions.
+    /// Refused for good and undone; the payload is kept among the parked transactions.
     case parked(Rejection)
 
     /// True for `committed` and `parked`.

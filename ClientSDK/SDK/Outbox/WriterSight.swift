@@ -1,18 +1,18 @@
 import TidemarkModel
 
-/// The state that the writer of a change had seen, which may be older than what the device shows by now: a form that was open while
-/// others wrote. The marks of the change say so to the server (CONFLICTS.md).
+/// The state that the writer of a change had seen. It may be older than what the device shows by now: a form that was
+/// open while others wrote. The marks of the change report it to the server (CONFLICTS.md).
 struct WriterSight: Sendable {
     /// The fields as the model that was read has them.
     let seen: Fields
-    /// A record's fields as the model has them: with its defaults, and without what it does not know.
+    /// Returns a record's fields as the model has them: with its defaults, and without fields unknown to it.
     let modelled: @Sendable (LocalRecord) throws -> Fields
 
-    /// The mutation with marks for the fields that others have changed since. All others get theirs from the record as it is
-    /// shown.
+    /// Returns the mutation with marks for the fields that others have changed since. All other fields get theirs from
+    /// the record as it is shown.
     ///
     /// - Parameters:
-    ///   - base: the record without this device's pending writes: what lies between is the user's own work, and seen.
+    ///   - base: the record without this device's pending writes: the difference is the user's own work, and seen.
     func marking(
         _ mutation: Mutation, _ shown: LocalRecord, in collection: CollectionSchema, base: () throws -> LocalRecord?
     ) throws -> Mutation {
@@ -36,7 +36,7 @@ struct WriterSight: Sendable {
         do {
             return try modelled(record)
         } catch let error as StoreError where error.code == .coding {
-            // The model cannot hold what the record has become: its bare fields are compared.
+            // The model cannot represent the record any more: its bare fields are compared.
             return record.fields
         }
     }

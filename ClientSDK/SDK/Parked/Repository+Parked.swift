@@ -2,14 +2,14 @@ import GRDB
 import TidemarkModel
 
 extension Repository {
-    /// What refused writes had for records of this collection, oldest first.
+    /// Returns the parts of refused writes for records of this collection, oldest first.
     ///
     ///     for edit in try await cards.parked() where edit.differs(\.title) { try await edit.edit { $0.title = "short" } }
     public func parked() async throws -> [ParkedEdit<Model>] {
         try await store.read { snapshot in try snapshot.parked(Model.self) }
     }
 
-    /// The same, now and after each change of it or of the records as they are.
+    /// The same, now and after each change of it or of the records.
     public func observeParked() -> LiveValues<[ParkedEdit<Model>]> {
         LiveValues(
             store.database, of: ObservationOrigin("parked \(Model.collection)"),
@@ -19,7 +19,7 @@ extension Repository {
 }
 
 extension StoreSnapshot {
-    /// What refused writes had for records of a model's collection, oldest first.
+    /// Returns the parts of refused writes for records of a model's collection, oldest first.
     public func parked<Model: SyncModel>(_ model: Model.Type) throws -> [ParkedEdit<Model>] {
         try store.database.parkedEdits(of: model, db).map { ParkedEdit($0, store) }
     }
@@ -31,7 +31,7 @@ extension ParkedEdit {
         self.stored = stored
         transaction = ParkedTransaction(store: store, stored: stored.transaction)
         let isLive = stored.written?.existence == .live
-        // What the model cannot hold is nothing that it could show: the transaction has the fields.
+        // A record that the model cannot represent cannot be shown: the transaction has the fields.
         written = isLive ? stored.written.flatMap { try? coding.decoded($0, .failed) } : nil
         current = stored.current.flatMap { try? coding.decoded($0, .synced) }
         differing = stored.differing

@@ -1,20 +1,22 @@
 import GRDB
 import TidemarkModel
 
-/// What a parked transaction has for one record, beside the record as it is.
+/// The part of a parked transaction for one record, beside the present record.
 struct StoredParkedEdit: Hashable, Sendable {
     let transaction: StoredParked
     let key: RecordKey
     let collection: CollectionSchema
-    /// The record with the refused mutations on top; deleted where they delete it, `nil` where there is nothing to lay them on.
+    /// The record with the refused mutations on top; deleted if they delete it, `nil` if there is no record to apply
+    /// them to.
     let written: LocalRecord?
-    /// The server's state, where there is one.
+    /// The server's state, if there is one.
     let current: LocalRecord?
 
     /// The mutations of the record.
     var mutations: [Mutation] { transaction.transaction.mutations.filter { $0.key == key } }
 
-    /// Of all parked transactions, the records of one collection: oldest first, each record of a transaction once.
+    /// Returns the edits of one collection's records in all parked transactions: oldest first, each record of a
+    /// transaction once.
     static func all(of collection: CollectionSchema, _ database: LocalDatabase, _ db: Database) throws -> [Self] {
         let records = RecordTable(db, database)
         var edits: [StoredParkedEdit] = []
@@ -35,14 +37,14 @@ struct StoredParkedEdit: Hashable, Sendable {
         transaction = parked
         self.key = key
         self.collection = collection
-        // Where nothing is pending, the row is the server's.
+        // If nothing is pending, the row is the server's.
         let known = try records.base(key) ?? records.visible(key)
         current = known?.existence == .live ? known : nil
         let mutations = parked.transaction.mutations.filter { $0.key == key }
         var start = LocalRecord(
             absent: key, scope: ScopeID(record: key.id), author: account, created: parked.transaction.clientTime)
         switch mutations.first?.action {
-        // As it was written, also where another record has taken its place.
+        // As it was written, even if another record exists under the id now.
         case .create: written = start.folding(mutations, in: collection)
         case .undelete:
             start.existence = .deleted
@@ -51,7 +53,7 @@ struct StoredParkedEdit: Hashable, Sendable {
         }
     }
 
-    /// The fields that the mutations touch and in which the two differ, sorted.
+    /// The fields that the mutations write and in which the two versions differ, sorted.
     var differing: [String] {
         guard let written, written.existence == .live else { return [] }
         let touched = mutations.flatMap { mutation -> [String] in
@@ -64,8 +66,8 @@ struct StoredParkedEdit: Hashable, Sendable {
         return Set(touched).filter { written.fields[$0] != current?.fields[$0] }.sorted()
     }
 
-    /// The mutations that lead to another version of what was written. Where the version is the same, they are as well: also
-    /// for fields that the model does not have.
+    /// Returns the mutations that lead to another version of the written record. Fields that are equal in both keep
+    /// their mutations, including fields that the model does not have.
     func mutations<Model>(
         from written: Model, to edited: Model, current: Model?, _ coding: ModelCoding<Model>
     ) throws -> [Mutation] {

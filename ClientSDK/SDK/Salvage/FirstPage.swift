@@ -1,27 +1,27 @@
 import Foundation
 import GRDB
 
-/// The definitions of the SDK's own tables and where each begins, kept beside the file for the day on which the file's first
-/// page is lost: it alone says so. That they are there also says that there was an account.
+/// The definitions of the SDK's own tables and their first pages, stored beside the file in case its first page is
+/// lost, which alone has them. Their existence also shows that there was an account.
 struct FirstPage {
     private let path: String
 
-    /// Bytes of a page of files that the SDK made, as it does now and as it did before.
+    /// The page sizes in bytes of files that the SDK makes now and made before.
     static let sizes = [1_024, 4_096]
     static let headBytes = 100
-    /// More than the tables and their indexes are, and few enough for pages that one page leads to.
+    /// More than the number of tables and indexes, and few enough for pages that one page can point to.
     private static let definitionsMax = 40
 
-    /// What is worth saving, and what that is read by.
+    /// The tables worth saving, and those needed to read them.
     private static let tables = [
         "tidemark_outbox", "tidemark_parked", "tidemark_meta", "tidemark_base", "tidemark_blob", "tidemark_blob_bytes",
     ]
 
-    /// What is kept.
+    /// The stored content.
     struct Kept: Codable, Equatable {
         var pageSize: Int
         fileprivate var definitions: [Definition] = []
-        /// A first page as it was kept by versions that made files with pages of 4,096 bytes.
+        /// The first page as versions stored it that made files with pages of 4,096 bytes.
         fileprivate var page: Data?
     }
 
@@ -31,21 +31,21 @@ struct FirstPage {
         var name: String
         var table: String
         var root: Int64
-        /// None for an index that SQLite makes by itself.
+        /// `nil` for an index that SQLite makes by itself.
         var sql: String?
     }
 
-    /// - Parameter database: the file beside which it is.
+    /// - Parameter database: the file beside which it is stored.
     init(beside database: String) { path = "\(database).head" }
 
-    /// Where it is, to be moved with its file.
+    /// The file's location, to be moved with the database's file.
     var url: URL { URL(fileURLWithPath: path) }
 
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
     func forget() throws { if exists { try FileManager.default.removeItem(atPath: path) } }
 
-    /// Writes the definitions down, unless they are there already.
+    /// Stores the definitions, unless the same are stored already.
     func note(_ db: Database) throws {
         let names = Self.tables.map { "'\($0)'" }.joined(separator: ", ")
         let definitions = try Row.fetchAll(
@@ -60,12 +60,12 @@ struct FirstPage {
                 sql: try row.optionalText(4))
         }
         let kept = Kept(pageSize: Int(try db.first("PRAGMA page_size")?.integer(0) ?? 0), definitions: definitions)
-        // One that cannot be read is written anew.
+        // A file that cannot be read is written anew.
         guard (try? read()) != kept else { return }
         try JSONEncoder().encode(kept).write(to: url, options: .atomic)
     }
 
-    /// What was kept; `nil` when nothing was, or it is damaged itself.
+    /// Returns the stored content; `nil` when there is none, or it is damaged itself.
     func read() throws -> Kept? {
         guard exists else { return nil }
         let bytes = try Data(contentsOf: url)
@@ -73,7 +73,7 @@ struct FirstPage {
         if bytes.starts(with: Self.magic) {
             kept = Kept(pageSize: bytes.count, page: bytes)
         } else {
-            // What is damaged itself leads nowhere.
+            // A damaged file is of no use.
             kept = try? JSONDecoder().decode(Kept.self, from: bytes)
         }
         guard let kept, Self.sizes.contains(kept.pageSize), kept.definitions.count <= Self.definitionsMax else {
@@ -84,7 +84,7 @@ struct FirstPage {
 
     static let magic = Data("SQLite format 3\0".utf8)
 
-    /// The first bytes of a file, as the SDK's files have them; without a log, so that nothing beside it is looked for.
+    /// Returns the header of a file, as the SDK's files have it; without a log, so that SQLite looks for no other file.
     static func head(pageSize: Int, pages: Int) -> Data {
         var head = magic
         head += [UInt8(pageSize >> 8 & 0xff), UInt8(pageSize >> 16 & 0xff)]
@@ -93,7 +93,8 @@ struct FirstPage {
         // In fours: changes, pages, two of free pages, changes of the tables, format 4, three that are unused, UTF-8.
         let words: [UInt32] = [0, UInt32(clamping: pages), 0, 0, 1, 4, 0, 0, 1]
         for word in words { head.append(bigEndian: word) }
-        // Unused to the last two: the number of pages is right as of no changes, and a version of SQLite.
+        // Unused except for the last two: the change counter for which the number of pages is valid, and a version of
+        // SQLite.
         for _ in 0..<9 { head.append(bigEndian: UInt32(0)) }
         head.append(bigEndian: UInt32(3_040_000))
         return head
@@ -101,9 +102,9 @@ struct FirstPage {
 }
 
 extension FirstPage.Kept {
-    /// A first page that leads to the tables, and the pages that it needs behind the last one of the file.
+    /// Returns a first page that points to the tables, and the pages that it needs after the last one of the file.
     ///
-    /// - Parameter pages: those that the file has, the lost one included.
+    /// - Parameter pages: the number of the file's pages, including the lost one.
     func replacement(pages: Int) -> (first: Data, behind: [Data]) {
         if let page { return (page, []) }
         var leaves = [TablePage(pageSize: pageSize)]
@@ -115,7 +116,7 @@ extension FirstPage.Kept {
             ]
             if !leaves[leaves.count - 1].append(rowid: index + 1, values) {
                 var leaf = TablePage(pageSize: pageSize)
-                // What is too large for a page of its own is left out.
+                // A definition that is too large for one page is left out.
                 guard leaf.append(rowid: index + 1, values) else { continue }
                 leaves.append(leaf)
                 lastRows.append(0)
@@ -129,7 +130,7 @@ extension FirstPage.Kept {
     }
 }
 
-/// A page of SQLite's that holds rows of a table, or leads to such pages. `https://sqlite.org/fileformat2.html`.
+/// A SQLite page that holds rows of a table, or points to such pages. `https://sqlite.org/fileformat2.html`.
 private struct TablePage {
     enum Value {
         case null
@@ -143,7 +144,7 @@ private struct TablePage {
 
     init(pageSize: Int) { self.pageSize = pageSize }
 
-    /// Adds a row; false when there is no room for it.
+    /// Adds a row; returns false when there is no room for it.
     mutating func append(rowid: Int, _ values: [Value]) -> Bool {
         var (types, body) = (Data(), Data())
         for value in values {
@@ -158,7 +159,7 @@ private struct TablePage {
             }
         }
         var record = Data()
-        // Its own length counts; few columns have types of less than 127 bytes.
+        // The header's length includes itself; few columns have types of less than 127 bytes.
         record.append(varint: types.count + 1)
         record += types + body
         var cell = Data()
@@ -166,7 +167,7 @@ private struct TablePage {
         cell.append(varint: rowid)
         cell += record
         let used = cells.reduce(Self.headBytes) { $0 + $1.count + 2 }
-        // A larger record would have to go on in another page.
+        // A larger record would have to continue in another page.
         guard record.count <= pageSize - 35, used + cell.count + 2 <= pageSize else { return false }
         cells.append(cell)
         return true
@@ -175,7 +176,7 @@ private struct TablePage {
     /// The page with the rows.
     var bytes: Data { Self.page(pageSize: pageSize, head: Data(), kind: 0x0d, last: nil, cells) }
 
-    /// The first page of a file whose table of definitions is in other pages: each with the last row that is in it.
+    /// Returns the first page of a file whose table of definitions is in other pages: each with its last row.
     static func inner(pageSize: Int, head: Data, children: [(page: Int, lastRow: Int)]) -> Data {
         let cells = children.dropLast().map { child in
             var cell = Data()
@@ -193,7 +194,7 @@ private struct TablePage {
             pointers.append(bigEndian: UInt16(pageSize - content.count))
         }
         var page = head
-        // What kind it is, no free block, the number of cells, where they begin, no fragments; of an inner page the last child.
+        // The kind, no free block, the number of cells, their offset, no fragments; for an inner page the last child.
         page.append(kind)
         page.append(bigEndian: UInt16(0))
         page.append(bigEndian: UInt16(cells.count))
@@ -211,7 +212,7 @@ extension Data {
         Swift.withUnsafeBytes(of: word.bigEndian) { append(contentsOf: $0) }
     }
 
-    /// SQLite's form of a number: seven bits a byte, the highest first.
+    /// Appends a number in SQLite's form: seven bits a byte, the highest first.
     fileprivate mutating func append(varint number: Int) {
         var bytes = [UInt8(number & 0x7f)]
         var rest = number >> 7

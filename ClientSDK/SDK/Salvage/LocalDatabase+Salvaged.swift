@@ -2,7 +2,8 @@ import GRDB
 import TidemarkModel
 
 extension LocalDatabase {
-    /// Takes in what was saved of a damaged file, under a new client id: the server may have seen any part of it.
+    /// Stores the data saved from a damaged file, under a new client id: the server may have received any part
+    /// of it.
     func restore(_ salvaged: Salvaged, newClient: ClientID) throws {
         try change { db in
             for parked in salvaged.parked { try restore(parked, db) }
@@ -46,14 +47,14 @@ extension LocalDatabase {
         for mutation in salvaged.transaction.mutations {
             let key = mutation.key
             var base = try records.base(key) ?? bases[key] ?? absent(key, writes[key] ?? [], entry.created)
-            // Whatever the server says of it counts.
+            // Any state from the server replaces it.
             base.seq = 0
             try records.saveBase(base)
             try outbox.link(key, scope: base.scope, number: entry.number)
         }
     }
 
-    /// A record that nothing is known of but the writes, any of which may say its scope.
+    /// Returns an absent record of which only the writes are known, any of which may name its scope.
     private func absent(_ key: RecordKey, _ writes: [Mutation], _ created: Milliseconds) -> LocalRecord {
         var record = LocalRecord(absent: key, scope: ScopeID(record: key.id), author: account, created: created)
         if let collection = tables[key.collection]?.collection {

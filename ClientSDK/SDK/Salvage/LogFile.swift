@@ -1,13 +1,14 @@
 import Foundation
 
-/// The pages of a SQLite log, read without SQLite: for a log whose file or whose own head is damaged.
+/// The pages of a SQLite log, read without SQLite: for a log whose file or whose own header is damaged.
 ///
-/// A log is a head of 32 bytes and frames, each a head of 24 bytes and a page. The checksum of a frame goes on from that of
-/// the one before, and a frame of a commit says how many pages the file has then. `https://sqlite.org/fileformat2.html`.
+/// A log is a header of 32 bytes and frames, each a header of 24 bytes and a page. The checksum of a frame continues
+/// that of the one before, and the frame of a commit has the file's number of pages.
+/// `https://sqlite.org/fileformat2.html`.
 struct LogFile {
-    /// Where in the bytes the newest committed state of each page begins.
+    /// The offset of each page's newest committed state in the bytes.
     private(set) var places: [Int: Int] = [:]
-    /// Pages that the file has after the last commit.
+    /// The number of pages of the file after the last commit.
     private(set) var pageCount = 0
     private(set) var pageSize = 0
     let bytes: Data
@@ -15,18 +16,18 @@ struct LogFile {
     private static let headBytes = 32
     private static let frameHeadBytes = 24
 
-    /// Reads as far as the checksums agree; nothing of a file that is no log.
+    /// Reads as far as the checksums agree; finds nothing in a file that is not a log.
     ///
     /// - Parameters:
-    ///   - pageSize: where the log's own head does not say.
+    ///   - pageSize: the page size if the log's own header has none.
     ///   - fileBytes: the size of the file that the log belongs to.
     init(_ bytes: Data, pageSize assumed: Int, fileBytes: Int) {
         self.bytes = bytes
         guard bytes.count > Self.headBytes + Self.frameHeadBytes else { return }
         let head = Head(bytes) ?? Head(guessing: bytes, pageSize: assumed)
         pageSize = head.pageSize
-        // No checksum covers the first frame of a log without a head. What it says may be anything, but a file has no more
-        // pages than it has bytes for and the log has frames for.
+        // No checksum covers the first frame of a log without a header. Its values may be anything, but a file has no
+        // more pages than it has bytes for and the log has frames for.
         let frames = (bytes.count - Self.headBytes) / (Self.frameHeadBytes + pageSize)
         let pagesMax = head.sum == nil ? fileBytes / pageSize + 1 + frames : Int(UInt32.max)
         var sum = head.sum
@@ -41,7 +42,7 @@ struct LogFile {
                 next.add(bytes, start..<start + pageSize, isBig: head.isBig)
                 guard next.first == word(frame + 16), next.second == word(frame + 20) else { break }
             }
-            // Without a head the first frame is believed, and the others go on from it.
+            // Without a header the first frame is trusted, and the others continue from it.
             sum = Checksum(first: word(frame + 16), second: word(frame + 20))
             let page = Int(word(frame))
             guard (1...pagesMax).contains(page), Int(word(frame + 4)) <= pagesMax else { break }
@@ -54,7 +55,7 @@ struct LogFile {
             }
             frame = start + pageSize
         }
-        // What the last commit left out of the file is no page of it.
+        // Pages that the last commit cut off the file do not belong to it.
         places = places.filter { $0.key <= pageCount }
     }
 
@@ -66,12 +67,12 @@ struct LogFile {
     }
 }
 
-/// What a log says of itself.
+/// The header of a log.
 private struct Head {
     let pageSize: Int
     let salts: (UInt32, UInt32)
     let isBig: Bool
-    /// What the first frame's checksum goes on from; `nil` when that is not known.
+    /// The checksum that the first frame continues; `nil` when it is unknown.
     let sum: Checksum?
 
     private static let magic: UInt32 = 0x377f_0682
@@ -90,7 +91,7 @@ private struct Head {
         self.sum = sum
     }
 
-    /// As every machine writes it on which this runs, under the salts of the first frame.
+    /// Guesses the header: the byte order of all machines that this runs on, and the salts of the first frame.
     init(guessing bytes: Data, pageSize: Int) {
         self.pageSize = pageSize
         isBig = false

@@ -2,18 +2,19 @@ import GRDB
 
 /// The rows of a table in a damaged file: all that can be reached by their numbers.
 ///
-/// A row that cannot be read stops a scan, and says nothing of its neighbours. So what lies between the first and the last
-/// row that cannot be read is halved until the parts can be read, or hold one number only.
+/// A row that cannot be read stops a scan, and says nothing about its neighbours. The range between the first and the
+/// last unreadable row is therefore halved until the parts can be read, or hold one number only.
 struct ReadableRows {
     private let db: Database
     private let sql: (up: String, down: String)
     private var found: [(number: Int64, row: Row)] = []
     private var unread: [ClosedRange<Int64>]
-    /// Looks at places that may all be damaged; they are bounded, since a table without its root has no row at all.
+    /// The number of looks that met damage; they are bounded, since a table without its root has no row at all.
     private var looks = 0
     private static let looksMax = 5_000
 
-    /// The numbers that rows can have, those of each group close together: the halves of a part must not be too many.
+    /// The ranges of numbers that rows can have, those of each group close together: a part must not need too many
+    /// halvings.
     private static let groups: [ClosedRange<Int64>] = [
         1...Withholding.firstPlace - 1, Withholding.firstPlace...Int64.max,
     ]
@@ -25,7 +26,7 @@ struct ReadableRows {
         unread = Self.groups
     }
 
-    /// In the order of their numbers.
+    /// Returns the rows in the order of their numbers.
     mutating func read() -> [Row] {
         // The widest first, so that a few looks reach most rows whatever is damaged.
         var next = 0

@@ -1,20 +1,20 @@
 import Foundation
 import TidemarkModel
 
-/// The files of a recovery: the damaged one is moved aside, another takes its place, and a mark beside them says that this
-/// goes on, so that a process that dies on the way loses nothing.
+/// The files of a recovery. The damaged file is moved aside and replaced, and a mark beside them says that this is
+/// under way: a process that dies meanwhile loses nothing.
 struct Recovery {
     let path: String
 
     private var mark: String { "\(path).recovering" }
     private var log: String { "\(path)-wal" }
-    /// Bytes of a log that nothing was written to.
+    /// The size in bytes of an empty log.
     private static let emptyLogBytes = 32
 
-    /// Why an earlier one began that did not end; `nil` when there is none.
+    /// Returns the reason of an earlier recovery that did not end; `nil` when there is none.
     func begun() throws -> String? { try read()?.reason }
 
-    /// Why a file that is empty, or not there, is no new one; `nil` when it is one, or is not empty.
+    /// Returns the reason why an empty or missing file is not new; `nil` for a new file, and for one that is not empty.
     func loss() throws -> String? {
         let bytes = try Self.bytes(of: path)
         guard bytes ?? 0 == 0 else { return nil }
@@ -23,9 +23,9 @@ struct Recovery {
         return FirstPage(beside: path).exists ? "the database file is \(state), and was not before" : nil
     }
 
-    /// Moves the damaged file away, with what belongs to it, or goes on where an earlier one was cut off.
+    /// Moves the damaged file away, with the files that belong to it, or continues an interrupted recovery.
     ///
-    /// - Returns: where the damaged file is now; empty when there was none.
+    /// - Returns: the present path of the damaged file; it is empty when there was none.
     func setAside(_ reason: String, now: Milliseconds) throws -> String {
         let begun = try read()
         let damaged = begun?.damaged ?? "\(path).corrupt-\(now)"
@@ -33,7 +33,7 @@ struct Recovery {
             let words = "\(URL(fileURLWithPath: damaged).lastPathComponent)\n\(reason)"
             try write(words)
         }
-        // The file itself goes last: where it has gone, what is in its place is the beginning of the new one.
+        // The file itself is moved last: if it has been moved, the file at its path is the beginning of the new one.
         if Self.exists(damaged) {
             for end in ["", "-wal", "-shm", ".head"] { try Self.remove(path + end) }
             return damaged
@@ -50,7 +50,7 @@ struct Recovery {
         return damaged
     }
 
-    /// All that could be read is in the new file.
+    /// Ends the recovery: all readable data is in the new file.
     func end() throws {
         try Self.remove("\(path).suspect")
         try Self.remove(mark)
@@ -62,7 +62,7 @@ struct Recovery {
             .split(separator: "\n", maxSplits: 1)
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         guard let name = words.first, name.contains(".corrupt-"), !name.contains("/") else {
-            // What is in the file's place may be the empty beginning of a new one, or still the damaged one.
+            // The file at that path may be the empty beginning of a new one, or still the damaged one.
             let note = URL(fileURLWithPath: mark).lastPathComponent
             throw StoreError(
                 .corrupt,
@@ -72,7 +72,7 @@ struct Recovery {
         return (folder.appending(path: String(name)).path, words.count > 1 ? String(words[1]) : "a damaged file")
     }
 
-    /// Writes the mark. It is on the disk before anything is moved: a power cut leaves none, or a whole one.
+    /// Writes the mark. It is on the disk before anything is moved: a power cut leaves no mark, or a whole one.
     private func write(_ words: String) throws {
         let next = "\(mark)-new"
         try Data(words.utf8).write(to: URL(fileURLWithPath: next))

@@ -1,16 +1,16 @@
 import Foundation
 import GRDB
 
-/// A copy of a damaged file that SQLite opens, whatever is wrong with its head, its length or its log.
+/// A copy of a damaged file that SQLite can open, even if its header, its length or its log is damaged.
 ///
-/// What the log holds is put into it, so that it needs none; the head is written anew, since all files of the SDK have the
-/// same; and where the first page no longer says where the tables begin, the one that was kept beside the file does.
-/// What is wrong with other pages stays: who reads them is told.
+/// The log's pages are written into the copy, so that it needs no log. The header is written anew, since all files of
+/// the SDK have the same. If the first page no longer points to the tables, the one that was kept beside the file
+/// replaces it. Damage of other pages stays: reading them fails.
 struct RepairedCopy {
     let path: String
 
-    /// - Parameter damaged: left as it is; it may be cut off or empty.
-    /// - Throws: `StoreError` with `diskFull`, or what else the file system says.
+    /// - Parameter damaged: the damaged file, which is not changed; it may be truncated or empty.
+    /// - Throws: `StoreError` with `diskFull`, or another error of the file system.
     init(of damaged: String) throws {
         path = "\(damaged).readable"
         do {
@@ -19,7 +19,7 @@ struct RepairedCopy {
             let log = URL(fileURLWithPath: "\(damaged)-wal")
             let logBytes = FileManager.default.fileExists(atPath: log.path) ? try Data(contentsOf: log) : Data()
             let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-            defer { try? file.close() }  // what was written has been told of
+            defer { try? file.close() }  // what was written has been reported
             let kept = try FirstPage(beside: damaged).read()
             var (pageSize, pages) = (0, 0)
             for assumed in try kept.map({ [$0.pageSize] }) ?? Self.pageSizes(file) {
@@ -39,7 +39,7 @@ struct RepairedCopy {
         }
     }
 
-    /// Takes it away; what is not there is no error.
+    /// Deletes the copy; a missing copy is no error.
     func remove() throws {
         for end in ["", "-journal"] where FileManager.default.fileExists(atPath: path + end) {
             try FileManager.default.removeItem(atPath: path + end)
@@ -51,13 +51,13 @@ struct RepairedCopy {
     ) throws -> (pageSize: Int, pages: Int) {
         let log = LogFile(logBytes, pageSize: assumed, fileBytes: Int(clamping: try file.seekToEnd()))
         let pageSize = log.places.isEmpty ? assumed : log.pageSize
-        for (page, place) in log.places.sorted(by: { $0.key < $1.key }) {
+        for (page, offset) in log.places.sorted(by: { $0.key < $1.key }) {
             try file.seek(toOffset: UInt64((page - 1) * pageSize))
-            try file.write(contentsOf: log.bytes[place..<place + pageSize])
+            try file.write(contentsOf: log.bytes[offset..<offset + pageSize])
         }
         let size = Int(clamping: try file.seekToEnd())
         let pages = max((size + pageSize - 1) / pageSize, log.pageCount)
-        // A part of a page is filled up, and those that are missing are empty: SQLite refuses a file that is shorter.
+        // A partial page is filled up, and missing pages are empty: SQLite refuses a file that is shorter.
         try file.truncate(atOffset: UInt64(pages * pageSize))
         if pages > 0 { try writeHead(file, pageSize: pageSize, pages: pages) }
         return (pageSize, pages)
@@ -68,7 +68,7 @@ struct RepairedCopy {
         try file.write(contentsOf: FirstPage.head(pageSize: pageSize, pages: pages))
     }
 
-    /// As the head says, when it is one; otherwise each that it can be.
+    /// Returns the page size in the header, if it is valid; otherwise each possible one.
     private static func pageSizes(_ file: FileHandle) throws -> [Int] {
         try file.seek(toOffset: 0)
         let head = try file.read(upToCount: FirstPage.headBytes) ?? Data()
@@ -80,7 +80,7 @@ struct RepairedCopy {
     private func leadsToTables() -> Bool {
         var configuration = Configuration()
         configuration.readonly = true
-        // A page that is damaged leads nowhere.
+        // A damaged page does not point to the tables.
         let found = try? DatabaseQueue(path: path, configuration: configuration).read { db in
             try db.exists("SELECT 1 FROM sqlite_schema WHERE name = 'tidemark_outbox' AND type = 'table'")
         }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import TidemarkModel
 
-/// Bytes of a damaged file that are nowhere else.
+/// The bytes of a blob in a damaged file that exist nowhere else.
 struct SalvagedBlob {
     let key: BlobKey
     let bytes: Data
@@ -10,9 +10,9 @@ struct SalvagedBlob {
 }
 
 extension Salvage {
-    /// Reads the blobs that were not sent, one after the other, so that only one is in memory.
+    /// Reads the unsent blobs one after the other, so that only one is in memory.
     ///
-    /// - Returns: how many were there and could not be read whole.
+    /// - Returns: the number of blobs that could not be read whole.
     func readBlobs(_ body: (SalvagedBlob) throws -> Void) throws -> Int {
         try inDamaged(orElse: 0) { db in
             var unreadable = 0
@@ -40,7 +40,7 @@ extension Salvage {
 }
 
 extension LocalDatabase {
-    /// Takes in a blob of a damaged file, to be sent; whatever its size, and however many there are.
+    /// Stores a blob of a damaged file, to be sent; whatever its size, and however many there are.
     func restore(_ salvaged: SalvagedBlob) throws {
         var policy = BlobPolicy()
         (policy.bytesMax, policy.waitingBytesMax) = (.max, .max)

@@ -1,12 +1,13 @@
 import GRDB
 import TidemarkModel
 
-/// Reads of a damaged file what exists nowhere else: transactions that were not settled, and those that were refused.
+/// Reads from a damaged file the data that exist nowhere else: transactions that were not settled, and those that were
+/// refused.
 ///
-/// Each row is read on its own, so that a damaged page costs what is on it and no more.
+/// Each row is read on its own, so that a damaged page costs only the rows on it.
 struct Salvage {
     let path: String
-    /// A file of another account gives nothing.
+    /// The account of the file; nothing is read from a file of another account.
     let account: UserID
 
     func read() -> Salvaged {
@@ -24,10 +25,10 @@ struct Salvage {
     func inDamaged<Result>(orElse nothing: Result, _ body: (Database) throws -> Result) rethrows -> Result {
         var configuration = Configuration()
         configuration.readonly = true
-        // A file that cannot even be opened has nothing to give.
+        // Nothing can be read from a file that cannot even be opened.
         guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return nothing }
         return try queue.unsafeRead { db in
-            // An owner that cannot be read is taken for the one whose file name it is.
+            // If the owner cannot be read, it is assumed to be the account in the file's name.
             if let owner = try? Meta.account.text(db), owner != account.text { return nothing }
             return try body(db)
         }
@@ -37,7 +38,7 @@ struct Salvage {
         for row in rows(of: "tidemark_outbox", OutboxEntry.columns, db) {
             do {
                 let entry = try OutboxEntry(row)
-                // What the server has is not sent again under another client id.
+                // Transactions that the server has are not sent again under another client id.
                 if entry.state.isKept { continue }
                 salvaged.entries.append(Salvaged.Entry(entry: entry, transaction: try entry.transaction()))
             } catch {
@@ -56,10 +57,10 @@ struct Salvage {
         }
     }
 
-    /// The server's last state under what is pending; without it the record waits for the server's word.
+    /// Reads the server's last state under pending writes; without it the record waits for the server's state.
     private func readBase(_ key: RecordKey, _ db: Database, _ salvaged: inout Salvaged) {
         guard salvaged.bases[key] == nil else { return }
-        // Damaged, or not there: the same to us.
+        // A damaged and a missing base are treated alike.
         salvaged.bases[key] = try? RecordTable(db, tables: [:]).base(key)
     }
 
@@ -69,7 +70,7 @@ struct Salvage {
     }
 }
 
-/// What was read of a damaged file.
+/// The data read from a damaged file.
 struct Salvaged {
     struct Entry {
         var entry: OutboxEntry
@@ -79,6 +80,6 @@ struct Salvaged {
     var entries: [Entry] = []
     var parked: [StoredParked] = []
     var bases: [RecordKey: LocalRecord] = [:]
-    /// Rows that were found and could not be understood.
+    /// The number of rows that were found and could not be parsed.
     var unreadable = 0
 }

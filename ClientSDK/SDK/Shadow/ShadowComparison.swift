@@ -1,23 +1,23 @@
 public import Foundation
 public import TidemarkModel
 
-/// Compares what an older path shows with what the engine shows, again and again, and keeps how often they agree. Pure:
-/// records and times go in, reports come out.
+/// Compares the records that an older path shows with those of the engine, again and again, and keeps the rate of
+/// agreement. Pure: records and times go in, reports come out.
 ///
 ///     var comparison = ShadowComparison()
 ///     let report = try await store.compare(olderMessages, in: room, with: &comparison)
 ///     if !report.agrees { log.warning("\(report)") }
 ///     if comparison.agreement(since: weekAgo) == 1 { flags["sync"] = "on" }
 public struct ShadowComparison: Sendable {
-    /// Bounds of a comparison.
+    /// The bounds of a comparison.
     public struct Limits: Hashable, Sendable {
-        /// Differences that a report shows; the others it counts.
+        /// The number of differences that a report lists; it counts the others.
         public var samplesMax = 20
-        /// Reports whose counts are kept, the newest.
+        /// The number of reports whose counts are kept, the newest.
         public var historyMax = 1_000
-        /// Records that are remembered as differing; those beyond count from the first time.
+        /// The number of differing records that are remembered; those beyond are counted from the first time.
         public var suspectsMax = 10_000
-        /// Milliseconds that a difference may last: the two paths need not hear of a change at the same moment.
+        /// The milliseconds that a difference may last: the two paths need not receive a change at the same moment.
         public var grace: Milliseconds = 5_000
 
         public init() {}
@@ -25,10 +25,10 @@ public struct ShadowComparison: Sendable {
 
     /// The fields that are compared; `nil` for all.
     public let fields: Set<String>?
-    /// What the last comparisons found, oldest first.
+    /// The counts of the last comparisons, oldest first.
     public private(set) var history: [ShadowReport.Counts] = []
     private let limits: Limits
-    /// Since when records differ.
+    /// The times since which records differ.
     private var suspects: [UUID: Milliseconds] = [:]
 
     public init(fields: Set<String>? = nil, limits: Limits = Limits()) {
@@ -36,11 +36,11 @@ public struct ShadowComparison: Sendable {
         self.limits = limits
     }
 
-    /// Compares two sets of records as of now. A field that is `null` is one that is not set.
+    /// Compares two sets of records now. A field that is `null` is treated as unset.
     ///
     /// - Parameters:
-    ///   - older: what the older path shows.
-    ///   - engine: what the engine shows.
+    ///   - older: the records of the older path.
+    ///   - engine: the records of the engine.
     ///   - now: milliseconds since 1970.
     public mutating func compare(
         older: [UUID: Fields], engine: [UUID: Fields], now: Milliseconds
@@ -65,7 +65,7 @@ public struct ShadowComparison: Sendable {
         return report
     }
 
-    /// The share of compared records that agreed since a time, 0 to 1; `nil` when nothing was compared.
+    /// Returns the share of compared records that agreed since a time, 0 to 1; `nil` when nothing was compared.
     public func agreement(since time: Milliseconds) -> Double? {
         let counts = history.filter { $0.at >= time }
         let compared = counts.reduce(0) { $0 + $1.compared }

@@ -1,24 +1,24 @@
 public import Foundation
 public import TidemarkModel
 
-/// What one comparison found. It holds ids and names of fields, no values, so that it can be sent to support.
+/// The result of one comparison. It holds ids and names of fields, no values, so that it can be sent to support.
 public struct ShadowReport: Hashable, Sendable, CustomStringConvertible {
     /// The numbers of one comparison.
     public struct Counts: Hashable, Codable, Sendable {
-        /// When, in milliseconds since 1970.
+        /// The time, in milliseconds since 1970.
         public var at: Milliseconds
-        /// Records that either path shows.
+        /// The records that either path shows.
         public var compared = 0
-        /// Records that only the older path shows.
+        /// The records that only the older path shows.
         public var missing = 0
-        /// Records that only the engine shows.
+        /// The records that only the engine shows.
         public var extra = 0
-        /// Records that both show, with different fields.
+        /// The records that both show, with different fields.
         public var different = 0
-        /// Records that differ, but not for long enough to count.
+        /// The records that differ, but not for long enough to be counted.
         public var fresh = 0
 
-        /// Records that the two paths do not agree on.
+        /// The number of records on which the two paths disagree.
         public var differing: Int { missing + extra + different }
 
         mutating func count(_ difference: ShadowDifference) {
@@ -30,14 +30,14 @@ public struct ShadowReport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The numbers.
+    /// The numbers of the comparison.
     public internal(set) var counts: Counts
-    /// The first differences by id, at most as many as the limits say.
+    /// The first differences by id, at most `samplesMax`.
     public internal(set) var samples: [ShadowDifference] = []
 
     init(at time: Milliseconds) { counts = Counts(at: time) }
 
-    /// True when there is nothing that counts.
+    /// True when no difference was counted.
     public var agrees: Bool { counts.differing == 0 }
 
     /// The numbers in one line.
@@ -47,20 +47,20 @@ public struct ShadowReport: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A record that the two paths do not agree on.
+/// A record on which the two paths disagree.
 public struct ShadowDifference: Hashable, Sendable {
-    /// How they differ.
+    /// The kind of difference.
     public enum Kind: Hashable, Sendable {
-        /// The engine does not show it.
+        /// The engine does not show the record.
         case missing
-        /// Only the engine shows it.
+        /// Only the engine shows the record.
         case extra
         /// These fields have other values, sorted by name.
         case different(fields: [String])
     }
 
-    /// The record.
+    /// The record's id.
     public var id: UUID
-    /// How the paths differ.
+    /// The kind of difference.
     public var kind: Kind
 }

@@ -2,12 +2,12 @@ import Foundation
 public import TidemarkModel
 
 extension SyncStore {
-    /// Compares what the older path shows, as models of the engine, with what the engine shows at this moment.
+    /// Compares the records that the older path shows, as models of the engine, with those that the engine shows now.
     ///
     /// - Parameters:
-    ///   - older: all that the older path shows of the scope, or of the collection without one.
-    ///   - scope: compared with the records of this scope alone.
-    ///   - comparison: keeps what was found before.
+    ///   - older: all records that the older path shows of the scope, or of the collection without one.
+    ///   - scope: limits the comparison to the records of this scope.
+    ///   - comparison: keeps the earlier results.
     /// - Throws: `StoreError` with `coding` when a model does not fit the schema.
     public func compare<Model: SyncModel>(
         _ older: [Model], in scope: ScopeID? = nil, with comparison: inout ShadowComparison

@@ -4,11 +4,11 @@ import TidemarkExtension
 import TidemarkModel
 
 extension LocalDatabase {
-    /// Takes the next writes of the spool into the outbox, in their order, all in one SQLite transaction; each is noted, so
-    /// that it is adopted once, whenever the process ends.
+    /// Takes the next writes of the spool into the outbox, in their order, all in one SQLite transaction. Each is
+    /// noted, so that it is adopted once, whenever the process ends.
     ///
-    /// The folder is looked at inside the transaction: whoever else adopts has either noted a write before, or looks after.
-    /// - Parameter past: names that this adoption has looked at.
+    /// The folder is read inside the transaction: another adoption has either noted a write before, or reads after.
+    /// - Parameter past: the names that this adoption has looked at.
     func adopt(
         _ folder: SpoolFolder, past: Set<String>, limits: SharingLimits, now: Milliseconds
     ) throws -> SpoolRound {
@@ -83,7 +83,7 @@ extension LocalDatabase {
             try db.inSavepoint {
                 var draft = try WriteDraft(self, db, time: write.written, isJudged: true)
                 for step in try translation.mutations.get() {
-                    // Nobody waits for an answer here: the server says which fields are contested.
+                    // No caller waits for an answer here: the server decides which fields are contested.
                     try draft.stage(step.mutation, sight: step.sight, isAgain: true)
                 }
                 parts = try draft.finish(write.id)
@@ -103,16 +103,16 @@ extension LocalDatabase {
     }
 }
 
-/// Why a write is not taken into the outbox.
+/// The reason why a write is not taken into the outbox.
 enum SpoolRefusal: Error {
-    /// The file is to be set aside.
+    /// The file has to be set aside.
     case fault(SpoolFault.Reason, String)
-    /// The database does not take anything now.
+    /// The database cannot write now.
     case other(any Error)
 }
 
 extension StoreError {
-    /// What the schema or the record's state says of a write.
+    /// True for a refusal by the schema or the record's state.
     fileprivate var isRefusal: Bool { if case .refused = code { true } else { false } }
 
     fileprivate var rejectionCode: RejectionCode { if case .refused(let code) = code { code } else { .invalid } }

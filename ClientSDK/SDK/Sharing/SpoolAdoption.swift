@@ -1,17 +1,17 @@
 public import Foundation
 
-/// What an adoption of extensions' writes found.
+/// The result of an adoption of extensions' writes.
 public struct SpoolAdoption: Hashable, Sendable {
     /// The transactions that are in the outbox now, by creation; `SyncStore.receipt(for:)` follows each.
     public var adopted: [UUID] = []
-    /// Those that the schema or its access rules refuse as the records are here: they are in `Outbox.parked()`, to be
-    /// retried, edited or discarded.
+    /// The transactions that the schema or its access rules refuse with the records on the device. They are in
+    /// `Outbox.parked()`, to be retried, edited or discarded.
     public var parked: [UUID] = []
-    /// Files that cannot be adopted, and are in a folder of their own now.
+    /// The files that cannot be adopted, and are in a separate folder now.
     public var setAside: [SpoolFault] = []
-    /// Writes of users who are not this store's. They stay until theirs is opened.
+    /// The number of writes by other users. They stay until that user's store is opened.
     public var ofOthers = 0
-    /// Files that were being written when their extension ended, so that its call never returned; they were removed.
+    /// The number of unfinished files: their extension ended before its call returned. They were deleted.
     public var unfinished = 0
 
     public init() {}
@@ -19,27 +19,28 @@ public struct SpoolAdoption: Hashable, Sendable {
 
 /// A file among the writes of extensions that cannot be adopted.
 public struct SpoolFault: Hashable, Sendable, CustomStringConvertible {
-    /// Why not.
+    /// The kind of fault.
     public enum Reason: String, Hashable, Sendable {
-        /// Bytes are missing or are others than were written.
+        /// Bytes are missing or differ from those written.
         case cut
-        /// No file of this SDK, or another app's.
+        /// The file is not one of this SDK, or belongs to another app.
         case foreign
-        /// Of a newer version of the SDK; it is tried again when the store opens the next time.
+        /// A newer version of the SDK wrote it; it is tried again when the store opens the next time.
         case newer
-        /// More bytes than `SharingLimits` allows.
+        /// It has more bytes than `SharingLimits` allows.
         case tooLarge
-        /// It writes to a collection that the schema does not have; it is tried again when the store opens the next time.
+        /// It writes to a collection that the schema lacks; it is tried again when the store opens the next time.
         case unknownCollection
-        /// The store has no room for the picture or file in it, or takes none so large; it is tried again likewise.
+        /// The store has no room for the picture or file in it, or accepts none of this size; it is tried again
+        /// likewise.
         case bytes
-        /// The system does not give the file, as while the phone is locked; it stays where it is and is tried again.
+        /// The system withholds the file, as while the phone is locked; it stays and is tried again.
         case unreadable
     }
 
-    /// Where the file is now.
+    /// The present location of the file.
     public var file: URL
-    /// Why it is there.
+    /// The reason why it is there.
     public var reason: Reason
     /// A sentence for a log.
     public var message: String

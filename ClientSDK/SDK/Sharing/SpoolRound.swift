@@ -1,21 +1,21 @@
 import TidemarkExtension
 import TidemarkModel
 
-/// What one SQLite transaction adopts of the spool.
+/// The part of the spool that one SQLite transaction adopts.
 struct SpoolRound {
-    /// Bytes of files that one transaction holds in memory, and files.
+    /// The bytes and the number of files that one transaction holds in memory.
     static let bytesMax = 8 << 20
     static let filesMax = 32
 
     var adopted: [TransactionID] = []
     var parked: [TransactionID] = []
-    /// Names of files that are not needed any more once the transaction is durable.
+    /// The names of files that are not needed any more once the transaction is durable.
     var done: [String] = []
     var faults: [(name: String, reason: SpoolFault.Reason, message: String)] = []
-    /// Names that were looked at.
+    /// The names that were looked at.
     var seen: [String] = []
     var hasBlobs = false
-    /// There are more.
+    /// True when there are more files.
     var isCut = false
 
     mutating func fault(_ name: String, _ fault: SealedFile.Fault) {

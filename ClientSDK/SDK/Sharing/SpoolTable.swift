@@ -1,13 +1,14 @@
 import GRDB
 import TidemarkModel
 
-/// The writes of extensions that are in the outbox while their files may still be there, inside one SQLite transaction.
+/// The extensions' writes that were adopted, while their files may still exist. Works inside one SQLite transaction.
 struct SpoolTable {
     let db: Database
 
     var isEmpty: Bool { get throws { try !db.exists("SELECT 1 FROM tidemark_spooled LIMIT 1") } }
 
-    /// Also while only the outcome is known: the file may be older than the database, which was made anew.
+    /// Returns whether a write was adopted. The outbox and the receipts are checked too: the file may be older than a
+    /// database that was made anew.
     func knows(_ id: TransactionID) throws -> Bool {
         if try db.exists("SELECT 1 FROM tidemark_spooled WHERE id = ?", [id.description]) { return true }
         if try OutboxTable(db: db).entry(id) != nil { return true }
@@ -18,7 +19,7 @@ struct SpoolTable {
         try db.run("INSERT OR IGNORE INTO tidemark_spooled (id) VALUES (?)", [id.description])
     }
 
-    /// Forgets those whose files are gone for good.
+    /// Forgets the ids whose files are certainly gone.
     func forget(allBut ids: [TransactionID]) throws {
         let kept = FieldValue.array(ids.map { .string($0.description) }).json
         try db.run("DELETE FROM tidemark_spooled WHERE id NOT IN (SELECT value FROM json_each(?))", [kept])

@@ -2,11 +2,13 @@ import Foundation
 import TidemarkExtension
 import TidemarkModel
 
-/// What an extension's steps mean under the schema that the app has now; its names may have changed since they were written.
+/// The meaning of an extension's steps under the present schema of the app; names may have changed since they were
+/// written.
 struct SpoolTranslation {
-    /// The patch that the rule of each field asks for, with what the extension had seen; or why there is no such patch.
+    /// The patches by the rule of each field, with what the extension had seen; or the reason why there is no such
+    /// patch.
     let mutations: Result<[(mutation: Mutation, sight: WriterSight?)], StoreError>
-    /// The same where a rule objects: what is kept among the parked writes.
+    /// The mutations to park if a rule refuses the patches.
     let asWritten: [Mutation]
     let blobs: [(key: BlobKey, bytes: Data)]
 
@@ -47,15 +49,15 @@ extension SpoolStep {
         }
     }
 
-    /// By the rules of the fields; `nil` where they have no say.
+    /// Returns the mutations by the rules of the fields; `nil` if the rules do not apply to the step.
     fileprivate func merged(_ key: RecordKey, _ collection: CollectionSchema) throws -> [Mutation]? {
         guard case .change(_, let from, let to) = self else { return nil }
         return try ModelChange(collection: collection, key: key).mutations(
             from: Self.stored(from, collection), to: Self.stored(to, collection))
     }
 
-    /// The fields that the extension's model was read from. The extension alone knows the defaults of its model: a field that has no
-    /// value here may be one that it showed.
+    /// Returns the fields from which the extension read its model. Only the extension knows the defaults of its model:
+    /// a field without a value here may be one that it showed.
     fileprivate func sight(in collection: CollectionSchema) -> WriterSight? {
         guard case .change(_, let from, _) = self else { return nil }
         let seen = Self.stored(from, collection)
@@ -66,7 +68,7 @@ extension SpoolStep {
         }
     }
 
-    /// Each field replaced.
+    /// Returns the mutations that replace each field.
     fileprivate func mutations(_ key: RecordKey, _ collection: CollectionSchema) -> [Mutation] {
         switch self {
         case .create(_, let fields): return [Mutation(key: key, action: .create(Self.stored(fields, collection)))]

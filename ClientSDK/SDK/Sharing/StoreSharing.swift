@@ -3,23 +3,23 @@ import TidemarkExtension
 import TidemarkLock
 import TidemarkModel
 
-/// A store's side of the folder that it shares with the app's extensions.
+/// A store's access to the folder that it shares with the app's extensions.
 final class StoreSharing: Sendable {
     let folder: SharedFolder
     let spool: SpoolFolder
     private let signedIn: SignedIn
 
     private struct State {
-        /// Extensions know whose what they write is.
+        /// True when extensions know the user for whom they write.
         var isAnnounced = false
-        /// The user signed out: nothing of this store's may appear in the folder any more.
+        /// True when the user signed out: the store must not write to the folder any more.
         var isOver = false
-        /// What was told last of what is wrong.
+        /// The problem that was reported last.
         var told: String?
     }
 
     private let state = Lock(State())
-    /// Fires when the spool is to be looked at.
+    /// Fires when the spool should be looked at.
     let wishes = ChangeSignal()
 
     init(_ folder: SharedFolder, account: UserID, schema: String) {
@@ -28,13 +28,13 @@ final class StoreSharing: Sendable {
         signedIn = SignedIn(account: account, schema: schema)
     }
 
-    /// Lets extensions write for this user from now on. What another user published goes.
+    /// Lets extensions write for this user from now on. Values that another user published are deleted.
     func announce(part: UniqueID) throws {
         try state.withLock { state in
             guard !state.isAnnounced, !state.isOver else { return }
             let before: SignedIn?
             do { before = try SignedIn.read(in: folder.url) } catch {
-                // Whatever is wrong with it, it is written anew.
+                // A file that cannot be read is replaced.
                 before = nil
             }
             if before != signedIn {
@@ -42,7 +42,7 @@ final class StoreSharing: Sendable {
                 try signedIn.write(in: folder.url, part: part)
             }
             #if canImport(Darwin)
-            // On another device the same writes would come from another client, and count twice.
+            // On another device the same writes would come from another client, and take effect twice.
             var (url, values) = (folder.url, URLResourceValues())
             values.isExcludedFromBackup = true
             try url.setResourceValues(values)
@@ -56,16 +56,16 @@ final class StoreSharing: Sendable {
 
     /// - Throws: `SharingError` with `notShared` after the user signed out.
     func publish(_ write: () throws -> Void) throws {
-        // A file or two: a sign-out waits for it.
+        // Only one file or two are written: a sign-out waits for it.
         try state.withLock { state in
             guard !state.isOver else { throw SharingError(.notShared, "the store is closed") }
             try write()
         }
     }
 
-    /// Ends it for this user: extensions find nobody who is signed in, and nothing that was published.
+    /// Ends sharing for this user: extensions find no signed-in user, and no published values.
     ///
-    /// - Parameter keepsWrites: what waits in the spool is adopted when the same user signs in again.
+    /// - Parameter keepsWrites: true to keep the spooled writes, which are adopted when the same user signs in again.
     func end(keepsWrites: Bool) throws {
         try state.withLock { state in
             state.isOver = true
@@ -75,7 +75,7 @@ final class StoreSharing: Sendable {
         }
     }
 
-    /// - Returns: true when this was not told last.
+    /// - Returns: true when this is not the reason reported last.
     func isNews(_ reason: String?) -> Bool {
         state.withLock { state in
             defer { state.told = reason }

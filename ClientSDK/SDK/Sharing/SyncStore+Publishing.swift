@@ -2,19 +2,19 @@ import TidemarkExtension
 import TidemarkModel
 
 extension SyncStore {
-    /// Publishes a value for the app's extensions, once: in place of what was published under the name before.
+    /// Publishes a value for the app's extensions once; it replaces the value published under the same name before.
     ///
     ///     try await store.publish("inbox") { snapshot in
     ///         try snapshot.models(Message.self, where: \.isRead == false, order: [.by(\.sentAt, .descending)], limit: 20)
     ///     }
     ///
-    /// An extension reads it with `SharedFolder.published(_:as:)`, and its age. It leaves with the user who signs out.
+    /// An extension reads it with `SharedFolder.published(_:as:)`, and its age. It is deleted when the user signs out.
     ///
     /// - Parameters:
     ///   - name: 1 to 64 letters, digits, `-` and `_`.
-    ///   - body: reads what extensions are to show, and no more: whoever has the phone unlocked may read the file.
-    /// - Throws: `SharingError` with `notShared` for a store without a shared folder, `name`, `coding` or `tooLarge`; what was
-    ///   published before stays.
+    ///   - body: reads only what extensions are to show: anyone who uses the unlocked phone may read the file.
+    /// - Throws: `SharingError` with `notShared` for a store without a shared folder, `name`, `coding` or `tooLarge`;
+    ///   the value published before stays.
     @concurrent public func publish<Value: Encodable & Sendable>(
         _ name: String, _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) async throws {
@@ -22,16 +22,16 @@ extension SyncStore {
         try publish(try await read(body), name, sharing)
     }
 
-    /// Publishes a value and what becomes of it, for as long as the calling task lives.
+    /// Publishes a value and its changes, for as long as the calling task lives.
     ///
     ///     .task { try? await store.keepPublished("unread") { try $0.count(Message.self, where: \.isRead == false) } }
     ///
     /// - Parameters:
     ///   - name: as for `publish(_:_:)`.
-    ///   - pause: between two files; what changes meanwhile is in the next one. Before the app is suspended call
-    ///     `publish(_:_:)` for what must not be old.
+    ///   - pause: the time between two files; changes meanwhile are in the next one. Before the app is suspended, call
+    ///     `publish(_:_:)` for values that must not be old.
     ///   - body: reads what extensions are to show.
-    /// - Throws: as `publish(_:_:)`, and what `body` throws; `CancellationError` never, it returns then.
+    /// - Throws: the errors of `publish(_:_:)` and of `body`. When cancelled, it returns.
     @concurrent public func keepPublished<Value: Encodable & Equatable & Sendable>(
         _ name: String, pause: Duration = .seconds(1), _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) async throws {

@@ -4,18 +4,20 @@ import TidemarkExtension
 import TidemarkModel
 
 extension SyncStore {
-    /// Takes what the app's extensions wrote into the outbox, in its order, each write once: also when the process is killed
-    /// in the middle. Happens by itself when the store opens, with `connect`, in `resume()` while connected, and before each `syncNow()` and
-    /// `runOnce(deadline:)`; call it when the app comes to the foreground without them.
+    /// Takes the writes of the app's extensions into the outbox, in their order, each once, even if the process is
+    /// killed in the middle. This happens automatically when the store opens, with `connect`, in `resume()` while
+    /// connected, and before each `syncNow()` and `runOnce(deadline:)`. Call it when the app comes to the foreground
+    /// without these.
     ///
     ///     let adoption = try await store.adoptSpool()
     ///     for fault in adoption.setAside { log("\(fault)") }
     ///
-    /// A write that is refused is parked, as if it had been made here. A file that cannot be adopted is set aside and told,
-    /// here and as `SyncLogEvent.spoolSetAside`; the others go on. What another user of the app spooled stays where it is.
+    /// A refused write is parked, as if it had been made here. A file that cannot be adopted is set aside and reported,
+    /// here and as `SyncLogEvent.spoolSetAside`; the others continue. Writes that another user of the app spooled stay.
     ///
-    /// - Returns: what was found; nothing for a store that was opened without a shared folder.
-    /// - Throws: `SharingError` when the folder cannot be used, `StoreError` as a write does. What was adopted before is.
+    /// - Returns: the result; empty for a store that was opened without a shared folder.
+    /// - Throws: `SharingError` when the folder cannot be used, and the `StoreError`s of a write. Earlier adoptions
+    ///   stay in effect.
     @discardableResult
     @concurrent public func adoptSpool() async throws -> SpoolAdoption {
         guard let sharing else { return SpoolAdoption() }
@@ -46,7 +48,7 @@ extension SyncStore {
             round = try database.adopt(
                 sharing.spool, past: past, limits: sharing.folder.limits, now: environment.now())
         } catch let error as StoreError where error.code == .unconfirmed {
-            // It is in the outbox, and noted: the files go with the next adoption.
+            // The writes are in the outbox, and noted: the next adoption deletes the files.
             localWrites.send()
             throw error
         }
@@ -75,7 +77,7 @@ extension SyncStore {
         return SpoolFault(file: file, reason: fault.reason, message: fault.message)
     }
 
-    /// Milliseconds after which a file that is being written is not any more.
+    /// The age in milliseconds after which an unfinished file is not being written any more.
     private static let unfinishedAge: Milliseconds = 3_600_000
 
     private func removeUnfinished(_ spool: SpoolFolder) throws -> Int {
@@ -86,7 +88,7 @@ extension SyncStore {
         return old.count
     }
 
-    /// The same for who has nobody to tell but the journal.
+    /// Adopts the spool, and reports failures only to the journal.
     func adoptQuietly() async {
         guard let sharing else { return }
         do {
@@ -99,7 +101,7 @@ extension SyncStore {
         }
     }
 
-    /// When the store opens: what an older version of the app could not adopt is tried again.
+    /// Begins sharing when the store opens: files that an older version of the app could not adopt are tried again.
     func beginSharing() async {
         guard let sharing else { return }
         do { try sharing.spool.bringBack(sharing.folder.limits) } catch {

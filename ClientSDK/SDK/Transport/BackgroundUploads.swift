@@ -4,8 +4,8 @@ public import Foundation
 import TidemarkLock
 import TidemarkModel
 
-/// Lets the system carry the bytes of blobs while the app is suspended, and after it was ended by the system. Compiled against
-/// stubs and never run by Tidemark's own tests; `UploadBook`, which decides, is tested.
+/// Lets the system upload the bytes of blobs while the app is suspended, and after the system ended it. Compiled
+/// against stubs and never run by Tidemark's own tests; `UploadBook`, which decides, is tested.
 ///
 ///     let uploads = BackgroundUploads("com.example.blobs", in: folder)      // once, at launch
 ///     let transport = URLSessionTransport(uploads: uploads)
@@ -15,14 +15,15 @@ import TidemarkModel
 ///         completionHandler: @escaping () -> Void
 ///     ) { uploads.finishEvents(completionHandler) }
 ///
-/// What arrived while the app was away is not sent again: the store asks at its next connection, and is told at once. An upload
-/// goes out with the token that was good when it began; one that is refused for it is sent again by the store.
+/// An upload that finished while the app was away is not repeated: the store asks at its next connection, and gets the
+/// answer at once. An upload is sent with the token that was valid when it began; if the server refuses that token, the
+/// store sends it again.
 public final class BackgroundUploads: Sendable {
     private typealias Waiter = CheckedContinuation<HTTPAnswer, any Error>
 
     private struct State {
         var book = UploadBook<Waiter>()
-        /// What may have to be given to the system.
+        /// The uploads that may have to be given to the system.
         var requests: [String: (request: URLRequest, bytes: Data)] = [:]
         var lastNumber: UInt64 = 0
         var bodies: [Int: Data] = [:]
@@ -33,15 +34,17 @@ public final class BackgroundUploads: Sendable {
     private let clock: any Clock<Duration>
     private let state = Lock(State())
     private let sessions = Lock<URLSession?>(nil)
-    /// Bytes of an answer that are kept: the server's are short.
+    /// The bytes of an answer that are kept: the server's answers are short.
     private static let answerBytesMax = 16 * 1_024
 
     /// - Parameters:
-    ///   - identifier: of the app's own, the same at each launch.
-    ///   - folder: for the bytes that are on their way, which the system reads from files; one of the app's caches.
+    ///   - identifier: an identifier of the app's own, the same at each launch.
+    ///   - folder: a folder for the bytes being uploaded, which the system reads from files; for instance in the app's
+    ///     caches.
     ///   - pins: as for `URLSessionTransport`.
-    ///   - overCellular: false has the system wait for another network, as `BlobPolicy.networks` has the store.
-    ///   - clock: measures how long an answer is waited for.
+    ///   - overCellular: false to make the system wait for another network, as `BlobPolicy.networks` makes the store
+    ///     wait.
+    ///   - clock: the clock that measures the wait for an answer.
     public init(
         _ identifier: String, in folder: URL, pins: CertificatePins? = nil, overCellular: Bool = true,
         clock: any Clock<Duration> = ContinuousClock()
@@ -57,14 +60,15 @@ public final class BackgroundUploads: Sendable {
         session.getAllTasks { [weak self] tasks in self?.found(Set(tasks.compactMap(\.taskDescription))) }
     }
 
-    /// To be called by the application's delegate when the system woke the app for its uploads.
+    /// Takes the system's completion handler; the application's delegate calls it when the system woke the app for its
+    /// uploads.
     ///
-    /// - Parameter done: the system's, called on the main thread once all that happened is known.
+    /// - Parameter done: the system's handler, called on the main thread once all events have been delivered.
     public func finishEvents(_ done: @escaping @Sendable () -> Void) { state.withLock { $0.finish = done } }
 
     // MARK: For the transport
 
-    /// - Throws: `URLError` when there is no answer in time; the upload goes on then.
+    /// - Throws: `URLError` when there is no answer in time; the upload continues then.
     func send(_ bytes: Data, by request: URLRequest, within call: HTTPCall) async throws -> HTTPAnswer {
         try await withThrowingTaskGroup(of: HTTPAnswer.self) { group in
             group.addTask { try await self.answer(to: call.target, bytes, by: request) }
@@ -116,7 +120,7 @@ public final class BackgroundUploads: Sendable {
         else { return }
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            // The system reads it while the device is locked, whatever class the app's files have.
+            // The system must be able to read the file while the device is locked, whatever class the app's files have.
             try bytes.write(to: file(name), options: [.atomic, .completeFileProtectionUntilFirstUserAuthentication])
         } catch {
             return ended(name, .failure(error))
@@ -139,7 +143,7 @@ public final class BackgroundUploads: Sendable {
         for waiter in waiting { waiter.resume(with: result) }
     }
 
-    /// A name of its own for each place where bytes go.
+    /// Returns a file of its own for each target path.
     private func file(_ name: String) -> URL { folder.appending(path: BlobDigest(of: Data(name.utf8)).text) }
 
     // MARK: For the delegate
@@ -158,7 +162,7 @@ public final class BackgroundUploads: Sendable {
     fileprivate func completed(_ task: URLSessionTask, _ error: (any Error)?) {
         guard let name = task.taskDescription else { return }
         let body = state.withLock { $0.bodies.removeValue(forKey: task.taskIdentifier) } ?? Data()
-        // Before the next one of this name can begin. One that stays behind goes with the caches.
+        // Deleted before the next upload of this name can begin. A file that is left over is deleted with the caches.
         try? FileManager.default.removeItem(at: file(name))
         if let error { return ended(name, .failure(error)) }
         guard let response = task.response as? HTTPURLResponse else {
@@ -177,7 +181,7 @@ public final class BackgroundUploads: Sendable {
     }
 }
 
-/// The session keeps it until it is invalidated, which it never is.
+/// The delegate of the session, which keeps it until it is invalidated; that never happens.
 private final class UploadDelegate: NSObject, URLSessionDataDelegate {
     private let pins: CertificatePins?
     private let uploads: BackgroundUploads

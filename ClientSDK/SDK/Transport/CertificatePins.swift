@@ -1,20 +1,20 @@
 public import Foundation
 import TidemarkModel
 
-/// The certificates of which a server must show one, beside being trusted by the system: its own, or that of an authority that
-/// vouches for it.
+/// The certificates of which a server must present one, besides being trusted by the system: its own, or that of an
+/// authority in its chain.
 ///
 ///     let pins = CertificatePins([current, next])        // DER, from the app's resources
 ///     let transport = URLSessionTransport(pins: pins)
 ///
-/// Name two: the one in use and the one that comes after it. An app in use whose pins are all out of date reaches its server no
-/// more, shows `tls_failed`, and keeps what is written until it is updated.
+/// Name two: the current certificate and its successor. An installed app whose pins are all out of date no longer
+/// reaches its server, shows `tls_failed`, and keeps its writes until it is updated.
 public struct CertificatePins: Hashable, Sendable {
     private let digests: Set<BlobDigest>
 
-    /// - Parameter certificates: as DER. None at all trusts no server.
+    /// - Parameter certificates: the certificates as DER. An empty list trusts no server.
     public init(_ certificates: [Data]) { digests = Set(certificates.map { BlobDigest(of: $0) }) }
 
-    /// Whether one of them is in a chain, given as DER.
+    /// Returns whether one of them is in a chain, given as DER.
     func accepts(_ chain: [Data]) -> Bool { chain.contains { digests.contains(BlobDigest(of: $0)) } }
 }

@@ -2,7 +2,7 @@ public import Foundation
 
 /// One HTTP call beside the connection, for a blob or for devices, as a transport carries it.
 public struct HTTPCall: Hashable, Sendable {
-    /// What is asked of the server.
+    /// The method of a call, with its body.
     public enum Call: Hashable, Sendable {
         /// `GET`.
         case get
@@ -12,13 +12,13 @@ public struct HTTPCall: Hashable, Sendable {
         case post(Data)
     }
 
-    /// What is asked of the server.
+    /// The method, with its body.
     public let call: Call
-    /// Percent-encoded, with its query: to be put behind the server's address.
+    /// The path, percent-encoded, with its query: appended to the server's address.
     public let target: String
     /// The bearer token, for the `Authorization` header.
     public let token: String
-    /// A longer answer is not taken: `HTTPAnswerTooLong` is thrown.
+    /// The longest answer accepted, in bytes; for a longer one `HTTPAnswerTooLong` is thrown.
     public let answerBytesMax: Int
     /// The longest that the exchange may take.
     public let timeout: Duration
@@ -32,13 +32,13 @@ public struct HTTPCall: Hashable, Sendable {
     }
 }
 
-/// What the server answered.
+/// The server's answer.
 public struct HTTPAnswer: Hashable, Sendable {
     /// The HTTP status, of whatever kind.
     public let status: Int
-    /// The header `Retry-After` as it came.
+    /// The header `Retry-After`, unchanged.
     public let retryAfter: String?
-    /// The body, whole.
+    /// The whole body.
     public let body: Data
 
     public init(status: Int, retryAfter: String?, body: Data) {
@@ -59,8 +59,8 @@ public struct HTTPUnsupported: Error, Hashable, Sendable {
 }
 
 extension Transport {
-    /// A transport that carries only messages: blobs are kept on the device and shown as failed with `unsupported`, and there is no
-    /// list of devices.
+    /// For a transport that carries only messages: blobs are kept on the device and shown as failed with `unsupported`,
+    /// and there is no list of devices.
     public func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer {
         throw HTTPUnsupported()
     }

@@ -1,10 +1,10 @@
-/// Messages that wait for the app, or the app that waits for a message: a pure machine that says what to do.
+/// The messages that wait for the app, or the app that waits for a message: a pure machine that returns what to do.
 package struct MessageInbox<Waiter> {
-    /// What a waiter gets.
+    /// The result for a waiter.
     package enum Delivery {
-        /// At least one, in their order.
+        /// At least one message, in their order.
         case messages([[UInt8]])
-        /// There will be no more.
+        /// There will be no more messages.
         case failure(any Error)
     }
 
@@ -20,13 +20,13 @@ package struct MessageInbox<Waiter> {
         self.bytesMax = bytesMax
     }
 
-    /// Whether the socket should be read. What one read brings can exceed the bounds once, by the size of that read.
+    /// Whether the socket should be read. One read can exceed the bounds once, by its own size.
     package var hasRoom: Bool { messages.count < messagesMax && bytes < bytesMax && end == nil }
 
-    /// There will be no more messages than those that wait.
+    /// True when no more messages than the waiting ones will come.
     package var isOver: Bool { end != nil }
 
-    /// The waiter to resume with the message, or `nil` when it was stored.
+    /// Returns the waiter to resume with the message, or `nil` when it was stored.
     package mutating func deliver(_ message: [UInt8]) -> Waiter? {
         guard end == nil else { return nil }
         if let waiter {
@@ -38,9 +38,9 @@ package struct MessageInbox<Waiter> {
         return nil
     }
 
-    /// What to give the app at once, or `nil` when it now waits for one message.
+    /// Returns what to give the app at once, or `nil` when it now waits for one message.
     ///
-    /// - Parameter most: messages that it takes.
+    /// - Parameter most: the number of messages that it accepts.
     package mutating func take(_ id: UInt64, atMost most: Int, _ waiter: Waiter) -> Delivery? {
         if !messages.isEmpty {
             let taken = Array(messages.prefix(most))
@@ -54,14 +54,15 @@ package struct MessageInbox<Waiter> {
         return nil
     }
 
-    /// The waiter to resume as cancelled, if it is still the one that waits.
+    /// Returns the waiter to resume as cancelled, if it is still the one that waits.
     package mutating func cancel(_ id: UInt64) -> Waiter? {
         guard let waiter, waiter.id == id else { return nil }
         self.waiter = nil
         return waiter.waiter
     }
 
-    /// The waiter to resume with the error. The first end is the true one; what was stored before can still be taken.
+    /// Returns the waiter to resume with the error. The first end is the true one; messages stored before can still be
+    /// taken.
     package mutating func finish(_ error: any Error) -> Waiter? {
         guard end == nil else { return nil }
         end = error

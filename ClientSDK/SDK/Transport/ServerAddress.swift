@@ -1,15 +1,15 @@
-/// A server's address taken apart: `http://host`, `https://host:port/prefix`, also with `ws` and `wss`.
+/// A parsed server address: `http://host`, `https://host:port/prefix`, also with `ws` and `wss`.
 package struct ServerAddress: Hashable, Sendable {
     /// The text is not an address that can be connected to.
     package struct Malformed: Error, Hashable, Sendable, CustomStringConvertible {
-        /// A sentence with the text and what is expected.
+        /// A sentence with the text and the expected form.
         package let description: String
     }
 
     package let usesTLS: Bool
     package let host: String
     package let port: Int
-    /// Without a slash at the end; empty for none.
+    /// The path without a slash at the end; empty for none.
     package let path: String
 
     /// - Throws: `Malformed`.

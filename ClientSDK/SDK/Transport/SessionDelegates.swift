@@ -12,7 +12,7 @@ final class NoRedirects: NSObject, URLSessionTaskDelegate {
     }
 }
 
-/// Trusts a server that the system trusts and that shows a pinned certificate.
+/// Trusts a server that the system trusts and that presents a pinned certificate.
 final class PinningDelegate: NSObject, URLSessionTaskDelegate {
     private let pins: CertificatePins
 
@@ -27,7 +27,7 @@ final class PinningDelegate: NSObject, URLSessionTaskDelegate {
 }
 
 extension CertificatePins {
-    /// Answers what a session asks about the server's certificate; other questions are the system's to answer.
+    /// Answers a session's challenge about the server's certificate; other challenges are left to the system.
     func judge(
         _ challenge: URLAuthenticationChallenge,
         _ answer: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -1,30 +1,31 @@
-/// Whether the server is still at the other end of a socket: when to ask it for a sign of life, when to show it one, and when
-/// to give it up. Pure: the time, since whatever moment, is an argument.
+/// Decides whether the server is still at the other end of a socket: when to ask it for a sign of life, when to send
+/// one, and when to give it up. Pure: the time, since any fixed moment, is an argument.
 ///
-/// While the app takes no messages, none is read, and what is not read is not heard: then nobody is given up, and this side
-/// shows itself instead, since it answers no ping.
+/// While the app takes no messages, the socket is not read, and a sign of life would go unnoticed. Then no server is
+/// given up, and this side sends signs of life instead, since it answers no ping.
 package struct SilenceWatch: Hashable, Sendable {
-    /// What to do.
+    /// The action to take.
     package enum Verdict: Hashable, Sendable {
         /// Look again when it is due.
         case nothing
         /// Send a ping.
         case ask
-        /// Nothing is read: send a frame that wants no answer.
+        /// Nothing is read: send a frame that needs no answer.
         case showLife
-        /// Nothing was heard for too long: end the connection.
+        /// Nothing was received for too long: end the connection.
         case silent
     }
 
-    /// How patient it is.
+    /// The times and bounds of the watch.
     package struct Timing: Hashable, Sendable {
-        /// A ping is sent when nothing was heard for so long; `nil` where the server's own pings are heard.
+        /// The silence after which a ping is sent; `nil` where the server's own pings can be noticed.
         package var pingAfter: Duration?
-        /// A server of which nothing was heard for so long is given up. It pings every 25 s.
+        /// The silence after which a server is given up. It pings every 25 s.
         package var silenceMax: Duration
-        /// So often this side shows itself while it reads nothing.
+        /// The interval of this side's signs of life while it reads nothing.
         package var signOfLifeEvery: Duration
-        /// A look that comes so much too late was slept through: what it waits for may stand behind it, and it waits anew.
+        /// A look that is later than this was slept through. The answer may be among the unread messages, so the wait
+        /// begins anew.
         package var lateMax: Duration = .seconds(2)
 
         package init(pingAfter: Duration?, silenceMax: Duration, signOfLifeEvery: Duration) {
@@ -37,7 +38,7 @@ package struct SilenceWatch: Hashable, Sendable {
     private let timing: Timing
     private var heardAt: Duration
     private var isAsked = false
-    /// When this side last showed itself; `nil` while it reads.
+    /// The time of this side's last sign of life while reading is held back; `nil` while it reads.
     private var shownAt: Duration?
 
     package init(_ timing: Timing, now: Duration) {
@@ -45,22 +46,22 @@ package struct SilenceWatch: Hashable, Sendable {
         heardAt = now
     }
 
-    /// Anything came from the server.
+    /// Notes that something was received from the server.
     package mutating func heard(now: Duration) {
         heardAt = now
         isAsked = false
     }
 
-    /// Nothing is read from now on.
+    /// Notes that nothing is read from now on.
     package mutating func heldBack(now: Duration) { shownAt = shownAt ?? now }
 
-    /// It is read again.
+    /// Notes that the socket is read again.
     package mutating func resumed(now: Duration) {
         shownAt = nil
         heard(now: now)
     }
 
-    /// When to look.
+    /// The time of the next look.
     package var due: Duration {
         if let shownAt { return shownAt + timing.signOfLifeEvery }
         if let pingAfter = timing.pingAfter, !isAsked { return heardAt + pingAfter }

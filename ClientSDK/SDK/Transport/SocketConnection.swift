@@ -1,8 +1,8 @@
 import TidemarkLock
 import TidemarkModel
 
-/// A connection over a socket that calls back: reads ahead as far as the machine allows, so that messages that wait are applied
-/// together, and gives up a server that has gone silent.
+/// A connection over a socket that calls back. It reads ahead as far as the machine allows, so that waiting messages
+/// are applied together, and gives up a server that has gone silent.
 final class SocketConnection: TransportConnection {
     private typealias Waiter = CheckedContinuation<[[UInt8]], any Error>
 
@@ -56,7 +56,7 @@ final class SocketConnection: TransportConnection {
 
     private var now: Duration { .milliseconds(uptime.now) }
 
-    /// One read at a time: each that ends begins the next one, or leaves that to whoever makes room.
+    /// Reads one message at a time: the end of a read begins the next one, or leaves that to the call that makes room.
     private func readOn() {
         // The alarm is set to another time once nothing is read.
         guard state.withLock({ $0.machine.mayRead(now: now) }) else { return setAlarm() }
@@ -109,7 +109,7 @@ final class SocketConnection: TransportConnection {
 
     private func setAlarm() {
         guard !state.withLock({ $0.machine.isOver }) else { return }
-        // Ends with the connection, which it holds only while it looks.
+        // Ends with the connection, which it retains only during a look.
         let task = Task { [weak self, clock] in
             while let wait = self?.wait {
                 do { try await clock.sleep(for: wait) } catch { return }
@@ -124,7 +124,7 @@ final class SocketConnection: TransportConnection {
 
     private var wait: Duration { state.withLock { max(.zero, $0.machine.due - now) } }
 
-    /// False when the connection was given up.
+    /// Returns false when the connection was given up.
     private func look() -> Bool {
         switch state.withLock({ $0.machine.look(now: now) }) {
         case .nothing: return true
@@ -137,23 +137,23 @@ final class SocketConnection: TransportConnection {
             }
             return true
         case .silent:
-            finish(SyncFailure(.serverSilent, "nothing was heard of the server, nor an answer to a ping"))
+            finish(SyncFailure(.serverSilent, "the server sent nothing, and did not answer a ping"))
             socket.cancel(code: SocketLimits.leaving)
             return false
         }
     }
 }
 
-/// Bounds and times of such a connection.
+/// The bounds and times of such a connection.
 struct SocketLimits: Sendable {
-    /// Messages that may wait for the app; from here on nothing is read.
+    /// The number of messages that may wait for the app; beyond it nothing is read.
     var waitingMessagesMax = 128
-    /// Bytes of theirs.
+    /// The size of the waiting messages in bytes.
     var waitingBytesMax = 4 * 1_048_576
-    /// The server's own pings are answered by the system and not heard.
+    /// The system answers the server's own pings without reporting them.
     var timing = SilenceWatch.Timing(
         pingAfter: .seconds(25), silenceMax: .seconds(60), signOfLifeEvery: .seconds(20))
 
-    /// The close code of a connection that nobody needs any more.
+    /// The close code of a connection that is not needed any more.
     static let leaving: UInt16 = 1001
 }

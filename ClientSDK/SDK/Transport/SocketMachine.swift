@@ -1,10 +1,11 @@
-/// An open socket without the socket: what waits for the app, who waits for a message, when to read on, whether the server is
-/// still there, and how it ended. SwiftNIO's transport and that of Apple's platforms carry out what it says. Pure.
+/// An open socket without the socket. It holds the messages that wait for the app, or the waiting app. It decides when
+/// to read on, whether the server is still there, and how the connection ended. SwiftNIO's transport and that of
+/// Apple's platforms carry out what it returns. Pure.
 package struct SocketMachine<Waiter> {
     private var inbox: MessageInbox<Waiter>
     private var watch: SilenceWatch
     private var isHeldBack = false
-    /// A close frame was sent: what comes is read on and dropped until the answer.
+    /// True when a close frame was sent: messages are read and dropped until the answer.
     package private(set) var isClosing = false
 
     package init(messagesMax: Int, bytesMax: Int, timing: SilenceWatch.Timing, now: Duration) {
@@ -14,7 +15,7 @@ package struct SocketMachine<Waiter> {
 
     // MARK: The network
 
-    /// Whether to read on now; if not, `resume` says when.
+    /// Returns whether to read on now; if not, `resume` returns true when it is time.
     package mutating func mayRead(now: Duration) -> Bool {
         if inbox.hasRoom || isClosing { return true }
         isHeldBack = true
@@ -22,7 +23,7 @@ package struct SocketMachine<Waiter> {
         return false
     }
 
-    /// True once after reading was held back, when there is room again.
+    /// Returns true once after reading was held back, when there is room again.
     package mutating func resume(now: Duration) -> Bool {
         guard isHeldBack, inbox.hasRoom || isClosing else { return false }
         isHeldBack = false
@@ -30,19 +31,20 @@ package struct SocketMachine<Waiter> {
         return true
     }
 
-    /// A ping, an answer to one, or a part of a message.
+    /// Notes a ping, an answer to one, or a part of a message.
     package mutating func heard(now: Duration) { watch.heard(now: now) }
 
-    /// A whole message: the waiter to resume with it, or `nil` when it was stored.
+    /// Takes a whole message: returns the waiter to resume with it, or `nil` when it was stored.
     package mutating func arrived(_ message: [UInt8], now: Duration) -> Waiter? {
         watch.heard(now: now)
         return inbox.deliver(message)
     }
 
-    /// The connection is over, or is being closed: the waiter to resume with the error. The first end is the one that is told.
+    /// Notes that the connection ended, or is being closed: returns the waiter to resume with the error. The first end
+    /// is the one that is reported.
     package mutating func end(_ error: any Error) -> Waiter? { inbox.finish(error) }
 
-    /// A close frame goes out; false when one went out before.
+    /// Notes that a close frame is sent; returns false when one was sent before.
     package mutating func close() -> Bool {
         defer { isClosing = true }
         return !isClosing
@@ -60,10 +62,10 @@ package struct SocketMachine<Waiter> {
 
     // MARK: Time
 
-    /// The connection ended: there is nothing to look for any more.
+    /// True when the connection ended: there is nothing to look for any more.
     package var isOver: Bool { inbox.isOver }
 
-    /// When to look.
+    /// The time of the next look.
     package var due: Duration { watch.due }
 
     /// See ``SilenceWatch/look(now:)``.

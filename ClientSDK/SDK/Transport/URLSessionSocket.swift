@@ -28,7 +28,7 @@ struct URLSessionSocket: MessageSocket {
 }
 
 extension URLSessionWebSocketTask {
-    /// Why nothing comes any more.
+    /// Returns the reason why nothing arrives any more.
     fileprivate func end(_ error: any Error) -> any Error {
         guard closeCode != .invalid else { return SyncFailure(error, response) }
         return TransportClosed(
@@ -37,7 +37,7 @@ extension URLSessionWebSocketTask {
 }
 
 extension SyncFailure {
-    /// What URLSession says of a connection that did not come about, or ended without a close code.
+    /// Creates the failure for a URLSession error: no connection, or an end without a close code.
     fileprivate init(_ error: any Error, _ response: URLResponse?) {
         if let status = (response as? HTTPURLResponse)?.statusCode, status != 101 {
             self.init(httpStatus: status, "\(error)")

@@ -1,31 +1,34 @@
 #if canImport(Darwin)
 public import Foundation
 
-/// The transport of Apple's platforms. Tidemark's own tests run on Linux: they compile it against stubs, and do not run it. What it
-/// decides by is run by them: `SocketConnection`, `SilenceWatch`, `UploadBook`, `CertificatePins`.
+/// The transport of Apple's platforms. Tidemark's own tests run on Linux: they compile it against stubs, and do not run
+/// it. They do run the parts that decide: `SocketConnection`, `SilenceWatch`, `UploadBook`, `CertificatePins`.
 ///
 ///     try store.connect(to: server, transport: URLSessionTransport()) { try await auth.token() }
 ///
-/// A server of which nothing was heard for 25 s is pinged, and given up after 60 s. Redirects are not followed: a token belongs
-/// to the server that the app named.
+/// A server is pinged after 25 s of silence, and given up after 60 s. Redirects are not followed: a token belongs to
+/// the server that the app named.
 public struct URLSessionTransport: Transport {
     private let session: URLSession
     private let uploads: BackgroundUploads?
     private static let messageBytesMax = 4 * 1_048_576
 
     /// - Parameters:
-    ///   - session: configured as the app needs it; the shared one by default. Certificates are then its delegate's to judge.
-    ///   - uploads: carries the bytes of blobs on while the app is suspended; without it they are sent while the app runs.
+    ///   - session: a session configured as the app needs it; the shared one by default. Its delegate judges
+    ///     certificates.
+    ///   - uploads: continues to upload blobs while the app is suspended; without it they are sent while the app runs.
     public init(session: URLSession = .shared, uploads: BackgroundUploads? = nil) {
         self.session = session
         self.uploads = uploads
     }
 
-    /// With a session of its own, which lives as long as the process: make one transport and keep it.
+    /// Creates the transport with a session of its own, which lives as long as the process: make one transport and keep
+    /// it.
     ///
     /// - Parameters:
-    ///   - pins: certificates of which the server must show one. A server that shows none is `SyncFailure.Code.tlsFailed`.
-    ///   - configuration: of the session.
+    ///   - pins: certificates of which the server must present one; otherwise the failure is
+    ///     `SyncFailure.Code.tlsFailed`.
+    ///   - configuration: the configuration of the session.
     ///   - uploads: as above; give it the same pins.
     public init(
         pins: CertificatePins, configuration: URLSessionConfiguration = .default, uploads: BackgroundUploads? = nil
@@ -65,7 +68,7 @@ public struct URLSessionTransport: Transport {
         let (body, response): (Data, URLResponse)
         switch request.call {
         case .get:
-            // What is kept, is kept by the store.
+            // The store itself keeps what has to be kept.
             call.cachePolicy = .reloadIgnoringLocalCacheData
             (body, response) = try await session.data(for: call, delegate: NoRedirects())
         case .put(let bytes):

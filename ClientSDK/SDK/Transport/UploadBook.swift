@@ -1,39 +1,40 @@
-/// Uploads that the system carries while the app is suspended or gone, and who waits for them: a pure machine.
+/// The uploads that the system carries while the app is suspended or ended, and their waiters: a pure machine.
 ///
-/// The same bytes may be asked for again while they are on their way, or when they arrived while nobody waited: neither is sent
-/// twice. What the system still carries from an earlier launch is known only after a moment; until then nothing begins.
+/// The same bytes may be requested again during their upload, or after it ended without a waiter: neither is sent
+/// twice. The system reports uploads of an earlier launch only after a moment; until then nothing begins.
 struct UploadBook<Waiter> {
-    /// What to do about somebody who asks.
+    /// The action for a request.
     enum Answer {
         /// Give the bytes to the system.
         case begin
-        /// They are on their way, or it is not known yet: wait.
+        /// The upload is under way, or it is not known yet: wait.
         case wait
-        /// They arrived.
+        /// The upload is complete.
         case arrived(HTTPAnswer)
-        /// Too many.
+        /// There are too many uploads.
         case busy
     }
 
     private let uploadsMax: Int
     private let answersMax: Int
-    /// `nil` before the system has told.
+    /// The names of running uploads; `nil` until the system has reported them.
     private var running: Set<String>?
     private var waiters: [String: [(id: UInt64, waiter: Waiter)]] = [:]
-    /// What arrived while nobody waited, oldest first.
+    /// The uploads that ended without a waiter, oldest first.
     private var arrived: [(name: String, answer: HTTPAnswer)] = []
 
     /// - Parameters:
-    ///   - uploadsMax: that are waited for at a time.
-    ///   - answersMax: of what arrived while nobody waited; the oldest is sent again when it is asked for.
+    ///   - uploadsMax: the number of uploads that may be waited for at a time.
+    ///   - answersMax: the number of answers kept without a waiter; the oldest upload is sent again when it is
+    ///     requested.
     init(uploadsMax: Int = 64, answersMax: Int = 256) {
         self.uploadsMax = uploadsMax
         self.answersMax = answersMax
     }
 
-    /// Somebody wants these bytes sent.
+    /// Requests an upload.
     ///
-    /// - Parameter name: where they go: the same for the same bytes.
+    /// - Parameter name: the target of the upload: the same for the same bytes.
     mutating func ask(_ name: String, _ id: UInt64, _ waiter: Waiter) -> Answer {
         if let index = arrived.firstIndex(where: { $0.name == name }) {
             return .arrived(arrived.remove(at: index).answer)
@@ -46,9 +47,9 @@ struct UploadBook<Waiter> {
         return .begin
     }
 
-    /// The system has told what it still carries.
+    /// Takes the system's list of running uploads.
     ///
-    /// - Returns: what is to be given to it now.
+    /// - Returns: the uploads to give to the system now.
     mutating func found(_ names: Set<String>) -> [String] {
         guard running == nil else { return [] }
         let missing = Set(waiters.keys).subtracting(names)
@@ -56,19 +57,19 @@ struct UploadBook<Waiter> {
         return missing.sorted()
     }
 
-    /// The waiter to resume as cancelled, if it still waits. The upload goes on.
+    /// Returns the waiter to resume as cancelled, if it still waits. The upload continues.
     mutating func leave(_ name: String, _ id: UInt64) -> Waiter? {
         guard let index = waiters[name]?.firstIndex(where: { $0.id == id }) else { return nil }
         let waiter = waiters[name]?.remove(at: index).waiter
-        // What has not begun for want of knowing does not begin for nobody.
+        // An upload that waited for the system's list does not begin without a waiter.
         if running == nil, waiters[name]?.isEmpty == true { waiters[name] = nil }
         return waiter
     }
 
-    /// An upload is over.
+    /// Notes the end of an upload.
     ///
-    /// - Parameter answer: the server's; `nil` when there is none.
-    /// - Returns: who waited for it. Where nobody did, an acceptance is kept for who asks next.
+    /// - Parameter answer: the server's answer; `nil` without one.
+    /// - Returns: its waiters. Without a waiter, an acceptance is kept for the next request.
     mutating func ended(_ name: String, _ answer: HTTPAnswer?) -> [Waiter] {
         running?.remove(name)
         let waiting = waiters.removeValue(forKey: name) ?? []
