@@ -366,10 +366,11 @@ final class HubInbox: Sendable {
         state.events.append(event)
     }
 
-    /// The time of the oldest batch that the loop's sockets wait for; `nil` when it has taken over all of them. Any thread.
+    /// The time of the oldest batch that the loop's sockets wait for; `nil` when it has taken over all batches. Any
+    /// thread.
     var oldest: Milliseconds? { state.withLock { $0.oldest } }
 
-    /// Events that wait for the loop. Any thread.
+    /// The number of events that wait for the loop. Any thread.
     var waiting: Int { state.withLock { $0.events.count } }
 
     private func deliver() {
