@@ -7,7 +7,7 @@ final class ConnectionLedger: Sendable {
     /// The requests that a connection may make.
     enum Admission {
         case everything
-        /// All places are taken: it may ask how the server is, and nothing else.
+        /// All slots are taken: the connection may ask for the server's health, and nothing else.
         case probe
         case nothing
     }

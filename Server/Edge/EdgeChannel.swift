@@ -53,7 +53,7 @@ struct EdgeChannel: HTTPChannelHandler {
                 case .http(let channel):
                     await handleHTTP(asyncChannel: channel, logger: logger)
                 case .webSocket:
-                    // The event loop does the work; this task lives on so that a graceful shutdown waits for the socket.
+                    // The event loop does the work; this task only makes a graceful shutdown wait for the socket.
                     try await value.channel.closeFuture.get()
                 case .refused:
                     break

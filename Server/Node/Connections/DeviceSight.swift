@@ -1,8 +1,8 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// What servers know of a device beyond the database: its connection, the latest note of it, and its last connections'
-/// ends.
+/// A device as servers know it beyond the database: its connection, the latest note of it, and the ends of its last
+/// ones.
 package struct DeviceSight: Hashable, Sendable {
     /// A connection that is open.
     package struct Connection: Hashable, Sendable {

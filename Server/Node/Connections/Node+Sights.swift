@@ -54,9 +54,8 @@ final class DeviceQuestions: Sendable {
     }
 }
 
-/// Which devices are connected to which node. A process knows its own, and asks the other nodes that follow the
-/// workspace. This needs no writes: a node that died does not answer, and a minute later it is no longer listed as a
-/// follower.
+/// Connections of devices on all nodes. A process knows its own, and asks the other nodes that follow the workspace.
+/// This needs no writes: a node that died does not answer, and a minute later it is no longer listed as a follower.
 extension Node {
     /// Asks all nodes what they know of some devices, each once in the list.
     package func sights(
