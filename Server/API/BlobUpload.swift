@@ -10,8 +10,7 @@ struct BlobUpload {
     private var hash = SHA256()
 
     /// - Parameter announced: the number of bytes that will arrive. Room is reserved for them now, of which the system
-    ///   provides
-    ///   none before they arrive.
+    ///   provides none before they arrive.
     init(announced: Int) {
         self.announced = announced
         bytes.reserveCapacity(announced)

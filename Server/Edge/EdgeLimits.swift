@@ -11,8 +11,7 @@ package struct EdgeLimits: Sendable {
     /// call; one more may only probe. `nil` sets no bound.
     package var unauthenticatedPerAddressMax: Int? = 512
     /// Connections beyond these bounds that may still request `/healthz` or `/readyz`, once; another call is answered
-    /// by
-    /// 503. One more replaces the oldest of them, which is closed; with 0 it is closed itself, unread.
+    /// by 503. One more replaces the oldest of them, which is closed; with 0 it is closed itself, unread.
     package var probesMax = 16
     /// The number of these that one address may have; one more replaces that address's oldest.
     package var probesPerAddressMax = 4

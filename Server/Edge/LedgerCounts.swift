@@ -105,7 +105,7 @@ struct LedgerCounts {
         guard more <= 0 || unauthenticatedBytes + more <= limits.unauthenticatedBytesMax else { return false }
         if let network = stranger.network {
             let ofNetwork = (shares[network]?.bytes ?? 0) + more
-            // If one address stands for all clients, behind a proxy, it has no bound of its own.
+            // If all clients share one address, behind a proxy, it has no bound of its own.
             guard
                 more <= 0 || limits.unauthenticatedPerAddressMax == nil
                     || ofNetwork <= limits.unauthenticatedBytesPerAddressMax

@@ -33,9 +33,9 @@ package struct KeyCache: Sendable {
     package enum Lack: Hashable, Sendable {
         /// There are none.
         case noKeys
-        /// None has this `kid`, or fits a token without one.
+        /// No key has this `kid`, or fits a token without one.
         case unknownKey(String?)
-        /// None of those that fit the token has signed it.
+        /// No key that fits the token has signed it.
         case badSignature
     }
 
@@ -155,7 +155,7 @@ package struct KeyCache: Sendable {
             // A key that is replaced under its name is replaced once, and these keys are fresh.
             return fetched.map { now - $0.done < limits.spacing || $0.number > since } ?? false
         case .unknownKey(let id):
-            // A kid is never empty: the empty text stands for a token without one.
+            // A kid is never empty: the empty text means a token without one.
             let id = id ?? ""
             var first =
                 unknown[id].flatMap { now - $0.since < limits.unknownFor ? $0 : nil } ?? (since: now, count: since)

@@ -13,8 +13,7 @@ extension KeySet {
     /// reason: an issuer may publish keys that concern others.
     ///
     /// - Parameter holdsSecrets: whether the operator supplied the set. Elsewhere symmetric keys are left out: anyone
-    ///   who can
-    ///   read one could sign with it.
+    ///   who can read one could sign with it.
     /// - Throws: ``KeyReadingError`` if it is not a set.
     init(jwks bytes: [UInt8], holdsSecrets: Bool = false) async throws(KeyReadingError) {
         let fields: Fields

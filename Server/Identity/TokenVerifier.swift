@@ -13,8 +13,7 @@ package struct VerifiedToken: Sendable, Hashable {
     package var issuedAt: Milliseconds
     /// `exp` in milliseconds since 1970.
     package var expiresAt: Milliseconds
-    /// The time after which it is accepted nowhere: `exp` and the tolerance for clocks. An open socket is closed
-    /// then.
+    /// The time after which it is accepted nowhere: `exp` and the tolerance for clocks. An open socket is closed then.
     package var acceptedUntil: Milliseconds
 }
 

@@ -63,7 +63,7 @@ struct LineQueue {
         isFailing = waiting.bytes.isEmpty
     }
 
-    /// Adds a notice in place of the missing lines.
+    /// Adds a notice that replaces the missing lines.
     private mutating func reportDropped() {
         guard unreported > 0 else { return }
         waiting.bytes += Array("\(unreported) lines of the log were dropped: they could not be written\n".utf8)

@@ -69,6 +69,6 @@ package enum Metric: String, Sendable, CaseIterable {
         package let values: [String]
     }
 
-    /// The value of a label that stands for all unlisted values.
+    /// The value of a label under which all unlisted values are counted.
     package static let otherValue = "other"
 }

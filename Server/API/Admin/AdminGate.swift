@@ -27,8 +27,7 @@ package struct AdminGate: Sendable {
     /// Returns the caller.
     ///
     /// - Throws: for a call from a page of another origin, and for one without a valid token. A call without a valid
-    ///   token
-    ///   waits for its refusal, which is logged and counted.
+    ///   token waits for its refusal, which is logged and counted.
     func caller(_ request: Request, _ context: APIContext, of api: API) async throws -> AdminTokens.Holder {
         try Self.refuseOtherSites(request)
         guard let token = request.headers[.authorization].flatMap(API.bearerToken), let holder = judge(token) else {
