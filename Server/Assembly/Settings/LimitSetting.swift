@@ -93,10 +93,10 @@ package struct LimitSetting: Sendable {
             \.wire.callsPerUserMax),
         // A welcome that lists them all is a message that SDKs take, however long their names are.
         LimitSetting(
-            "SCOPES", "scopes of one user on a connection; the oldest grants beyond are left out", 1...25_000,
+            "SCOPES", "scopes of one user on a connection; the oldest grants in excess are left out", 1...25_000,
             \.wire.scopesMax),
         LimitSetting(
-            "STRANGERS_PER_ADDRESS", "unauthenticated connections of one address, 0 for any", 0...1_000_000,
+            "STRANGERS_PER_ADDRESS", "unauthenticated connections of one address, 0 for any number", 0...1_000_000,
             { $0.edge.unauthenticatedPerAddressMax ?? 0 }
         ) { $0.edge.unauthenticatedPerAddressMax = $1 == 0 ? nil : $1 },
         LimitSetting("CLIENTS_PER_USER", "registered clients of one user", 1...1_000_000, \.store.clientsPerUserMax),
@@ -110,12 +110,13 @@ package struct LimitSetting: Sendable {
         LimitSetting(
             "WINDOW_FRAMES", "frames sent to a client and not acknowledged", 1...100_000, \.wire.windowFramesMax),
         LimitSetting(
-            "EPHEMERAL_RATE", "messages that are not kept, such as typing, a second and connection", 1...10_000,
+            "EPHEMERAL_RATE", "ephemeral messages, such as typing, a second and connection", 1...10_000,
             \.wire.ephemeral.perSecond),
         LimitSetting(
-            "EPHEMERAL_BYTES", "bytes of the payload of one of them", 64...65_536, \.wire.ephemeral.payloadBytesMax),
+            "EPHEMERAL_BYTES", "bytes of the payload of an ephemeral message", 64...65_536,
+            \.wire.ephemeral.payloadBytesMax),
         LimitSetting(
-            "LEDGER_DAYS", "days that an overwritten value is kept, 0 for none", 0...36_500,
+            "LEDGER_DAYS", "days for which an overwritten value is kept, 0 for none", 0...36_500,
             { Int($0.store.ledgerLifetime / 86_400_000) }
         ) {
             $0.store.ledgerLifetime = Int64($1) * 86_400_000
@@ -123,26 +124,26 @@ package struct LimitSetting: Sendable {
         },
         LimitSetting(
             "LOG_DAYS",
-            "days that it is kept for operators who wrote what, in the last 65536 changes of a workspace; 0 for no longer "
-                + "than other servers need it", 0...36_500,
+            "days for which the authors of writes are kept for operators, in the last 65536 changes of a workspace; 0 "
+                + "for no longer than other servers need them", 0...36_500,
             { Int($0.store.logLifetime / 86_400_000) }
         ) {
             $0.store.logLifetime = Int64($1) * 86_400_000
         },
         LimitSetting(
             "KEEP_DAYS",
-            "days that deletions are remembered for devices that are away; one that comes later fetches anew. "
+            "days for which deletions are remembered for devices that are away; one that returns later fetches anew. "
                 + "'tidemark compact' sets it for one workspace", 1...36_500,
             { Int($0.node.compaction.keep / 86_400_000) }
         ) { $0.node.compaction.keep = Int64($1) * 86_400_000 },
         LimitSetting(
             "DURABLE_HOURS",
-            "hours after which a commit counts as safe from a restored backup or a failover; until then devices keep what "
+            "hours after which a commit is safe from a restored backup or a failover; until then devices keep what "
                 + "they wrote, and offer it again. The same as --durable age=HOURSh", 1...87_600,
             { if case .age(let age) = $0.node.durable { Int(age.components.seconds / 3_600) } else { 0 } }
         ) { $0.node.durable = .age(.seconds(3_600 * $1)) },
         LimitSetting(
-            "STANDBY_SECONDS", "seconds between two looks at what standbys have, with --durable replicas", 1...3_600,
+            "STANDBY_SECONDS", "seconds between two looks at the standbys, with --durable replicas", 1...3_600,
             { Int($0.node.standbysEvery.components.seconds) }
         ) { $0.node.standbysEvery = .seconds($1) },
         LimitSetting(
@@ -167,7 +168,7 @@ package struct LimitSetting: Sendable {
             "POSTGRES_READERS", "connections to PostgreSQL that read", 1...1_000, \.postgres.readingConnections),
         LimitSetting(
             "PASSWORD_COST",
-            "the power of two of scrypt's N for passwords: each hash takes 2^(this + 10) bytes for a "
+            "the base-2 logarithm of scrypt's N for passwords: each hash uses 2^(this + 10) bytes for a "
                 + "moment", 14...18, { $0.accounts.cost.rounds }
         ) { $0.accounts.cost = ScryptCost(rounds: $1) ?? .usual },
         LimitSetting(
@@ -176,15 +177,15 @@ package struct LimitSetting: Sendable {
             "PASSWORDS_WAITING", "hashes of passwords that wait; one more is refused", 0...10_000,
             \.accounts.hashesWaitingMax),
         LimitSetting(
-            "TOKEN_MINUTES", "minutes that an access token of an account lives", 1...1_440,
+            "TOKEN_MINUTES", "minutes for which an access token of an account is valid", 1...1_440,
             { $0.accounts.tokenSeconds / 60 }
         ) { $0.accounts.tokenSeconds = 60 * $1 },
         LimitSetting(
-            "SIGN_IN_DAYS", "days after which a device that nobody used has to log in again", 1...3_650,
+            "SIGN_IN_DAYS", "days after which an unused device must log in again", 1...3_650,
             { Int($0.accounts.idleMax / 86_400_000) }
         ) { $0.accounts.idleMax = Int64($1) * 86_400_000 },
         LimitSetting(
-            "RESET_MINUTES", "minutes for which a token that sets another password counts", 5...1_440,
+            "RESET_MINUTES", "minutes for which a reset token is valid", 5...1_440,
             { Int($0.accounts.resetLifetime / 60_000) }
         ) { $0.accounts.resetLifetime = Int64($1) * 60_000 },
         LimitSetting("SQLITE_READERS", "connections that read a SQLite file", 1...100, \.embedded.readersMax),

@@ -76,30 +76,32 @@ package enum Setting: String, Sendable, CaseIterable {
             Row(
                 .path, "file",
                 "A file with any of these settings, JSON, such as { \"listen\": \"0.0.0.0:8080\", \"limits\": { "
-                    + "\"rate\": 200 } }. The environment counts more than it, and options more than both.")
+                    + "\"rate\": 200 } }. The environment overrides it, and options override both.")
         case .database:
             Row(
                 .database, "database",
-                "Where the records are: sqlite:PATH or postgres://user@host/name.", usual: DatabaseLocation.usual)
+                "The database with the records: sqlite:PATH or postgres://user@host/name.",
+                usual: DatabaseLocation.usual)
         case .listen:
             Row(
                 .text, "host:port",
-                "Where to listen: *:PORT is every address of the machine, IPv4 and IPv6; port 0 lets the system choose.",
+                "The address to listen on: *:PORT is every address of the machine, IPv4 and IPv6; port 0 lets the system "
+                    + "choose.",
                 usual: "127.0.0.1:8080")
         case .adminListen:
             Row(
                 .text, "host:port",
-                "Where operators come: /metrics for Prometheus, /livez and /readyz, which ask nobody who he is, and with "
-                    + "--admin-token-file the console and the API. It belongs on an address that clients do not reach, such as "
-                    + "127.0.0.1:8081.",
-                usual: "there is none")
+                "The address for operators: /metrics for Prometheus, /livez and /readyz, which need no token, and "
+                    + "with --admin-token-file the console and the API. Choose one that clients cannot reach, such "
+                    + "as 127.0.0.1:8081.",
+                usual: "no such address")
         case .adminTokenFile:
             Row(
                 .path, "file",
                 "Tokens that open the console and the API for operators, one a line: a name, a space, and at least "
                     + "\(AdminTokens.bytesMin) bytes.",
                 usual:
-                    "there is no API, and with --dev one whose token is made and kept in the data folder, as dev_admin_token"
+                    "no API; with --dev, a token that is made and kept in the data folder, as dev_admin_token"
             )
         case .schema:
             Row(
@@ -109,23 +111,22 @@ package enum Setting: String, Sendable, CaseIterable {
         case .secret:
             Row(
                 .secret, "text",
-                "The secret that tokens are signed with, itself. Prefer its file: an environment is easily shown.")
+                "The secret itself that signs tokens. Prefer its file: an environment is easily revealed.")
         case .secretFile:
             Row(
                 .path, "file",
-                "The file that holds the secret which tokens are signed with, at least \(TokenSecret.bytesMin) "
-                    + "bytes.")
+                "The file with the secret that signs tokens, at least \(TokenSecret.bytesMin) bytes.")
         case .issuers:
             Row(
                 .path, "file",
                 "The issuers whose tokens are accepted, JSON: Firebase, Auth0, Clerk, Supabase, Keycloak, Cognito "
-                    + "or any other; deploy/identity.md has examples. A secret is not needed then, and counts beside "
-                    + "them if it is given.")
+                    + "or any other; deploy/identity.md has examples. A secret is optional then, and accepted "
+                    + "besides.")
         case .accounts:
             Row(
                 .flag, nil,
-                "Let people sign in here by a name and a password: deploy/accounts.md. The same for all servers on a "
-                    + "database.")
+                "Let users sign in at this server with a name and a password: deploy/accounts.md. The same for all "
+                    + "servers on a database.")
         case .accountsWorkspaces:
             Row(
                 .list, "names",
@@ -133,64 +134,67 @@ package enum Setting: String, Sendable, CaseIterable {
         case .accountsRegister:
             Row(
                 .text, "who",
-                "Who makes accounts: open, anybody; closed, operators by 'tidemark accounts'.", usual: "closed")
+                "Who may make accounts: open for anybody, closed for operators only, by 'tidemark accounts'.",
+                usual: "closed")
         case .accountsKeyFile:
             Row(
                 .path, "file",
-                "Secrets of which the keys for the accounts' tokens are made, one a line, at least "
+                "Secrets from which the keys of the accounts' tokens are derived, one a line, at least "
                     + "\(TokenSecret.bytesMin) bytes each: the first signs, all are accepted. The same for all servers "
-                    + "on a database.", usual: "those that tokens are signed with")
+                    + "on a database.", usual: "the secrets that sign tokens")
         case .accountsResetHook:
             Row(
                 .text, "url",
-                "A program that is told a token for who has forgotten his password, and sends it to him: https, or http "
-                    + "on this machine.", usual: "nobody is told")
+                "The URL of a program that gets the reset tokens of users who have forgotten their password, and "
+                    + "sends them on: https, or http on this machine.", usual: "none is sent")
         case .accountsHookSecretFile:
             Row(
                 .path, "file",
-                "The secret that calls of that program are signed with, at least \(TokenSecret.bytesMin) bytes.")
+                "The secret that signs the calls of that program, at least \(TokenSecret.bytesMin) bytes.")
         case .cursorKey:
             Row(
                 .secret, "text",
-                "The key that cursors are sealed with, itself. Prefer its file.")
+                "The key itself that seals cursors. Prefer its file.")
         case .cursorKeyFile:
             Row(
                 .path, "file",
-                "The file that holds the key which cursors are sealed with, the same for all servers on a "
-                    + "database.", usual: "made of the secret, or kept beside the SQLite file")
+                "The file with the key that seals cursors, the same for all servers on a database.",
+                usual: "derived from the secret, or kept beside the SQLite file")
         case .durable:
             Row(
                 .text, "rule",
-                "By what a commit counts as safe from a database that goes back; until then devices keep what "
-                    + "they wrote, and offer it again: age=24h, by its age; replicas=1, once so many standbys of "
-                    + "PostgreSQL have it on disk; backup, once a verified 'tidemark backup' has it.", usual: "age=24h")
+                "When a commit is safe from a database that goes back: age=24h, at this age; replicas=1, once so "
+                    + "many standbys of PostgreSQL have it on disk; backup, once a verified 'tidemark backup' has "
+                    + "it. Until then devices keep what they wrote, and offer it again.",
+                usual: "age=24h")
         case .logLevel:
             Row(
                 .text, "level",
-                "trace, debug, info, notice, warning, error or critical.", usual: "info")
+                "The least level of log lines: trace, debug, info, notice, warning, error or critical.", usual: "info")
         case .node:
             Row(
                 .number, "number",
-                "A number that tells this process from others on the same database.", usual: "random")
+                "A number that distinguishes this process from others on the same database.", usual: "random")
         case .name:
             Row(
                 .text, "name",
-                "What clients and logs see as the server's name.", usual: "tidemark")
+                "The server's name for clients and logs.", usual: "tidemark")
         case .hostNames:
             Row(
                 .list, "names",
-                "Names by which this server is called, such as sync.example: that of its public address, and those that "
-                    + "proxies and other machines use. A request by another name is answered 421; addresses and localhost "
-                    + "need no name here.", usual: "that of --listen, if it is a name")
+                "Host names of this server, such as sync.example: that of its public address, and those that "
+                    + "proxies and other machines use. A request with another host name is answered 421. Addresses "
+                    + "and localhost are always accepted.",
+                usual: "that of --listen, if it is a name")
         case .origins:
             Row(
                 .list, "origins",
                 "Web origins whose pages may connect and call, such as https://app.example; pages of others are answered "
-                    + "403. Apps send none and need none.", usual: "the server's own")
+                    + "403. Apps are not affected.", usual: "the server's own")
         case .tlsCertificate:
             Row(
                 .path, "file",
-                "Speak TLS with this certificate and those above it, PEM. Taken anew when it changes, and on "
+                "Speak TLS with this certificate and its chain, PEM. Read again when the file changes, and on "
                     + "SIGHUP.", usual: "plain HTTP")
         case .tlsKey:
             Row(
@@ -199,27 +203,29 @@ package enum Setting: String, Sendable, CaseIterable {
         case .trustedProxies:
             Row(
                 .list, "addresses",
-                "Proxies whose word counts for who is at the other end, such as 10.0.0.0/8,::1; everybody else's "
-                    + "counts for nothing.", usual: "nobody")
+                "Proxies that are trusted to state a client's address, such as 10.0.0.0/8,::1. Statements of others "
+                    + "are ignored.", usual: "none")
         case .proxyField:
             Row(
                 .text, "field",
-                "The field that they write: x-forwarded-for or forwarded.", usual: "x-forwarded-for")
+                "The header field that these proxies write: x-forwarded-for or forwarded.", usual: "x-forwarded-for")
         case .proxyProtocol:
             Row(
                 .flag, nil,
-                "Their connections begin with a header of the PROXY protocol, version 2, and are closed without.")
+                "Connections of these proxies begin with a header of the PROXY protocol, version 2; those without "
+                    + "one are closed.")
         case .development:
             Row(
                 .flag, nil,
-                "Try things out: make a secret at the first start, unless one is given, keep it in the data folder as "
-                    + "\(DevelopmentSecret.Purpose.tokens.rawValue), and say how to get a token. Only this machine may reach it."
+                "For trying things out: make a secret at the first start, unless one is given, keep it in the data "
+                    + "folder as \(DevelopmentSecret.Purpose.tokens.rawValue), and print how to get a token. Only this "
+                    + "machine can reach the server."
             )
         case .developmentReachable:
             Row(
                 .flag, nil,
-                "Let others reach a server that was started with --dev: what they send and get is read by anyone on the "
-                    + "way, unless it has a certificate.")
+                "Let other machines reach a server that was started with --dev. Without a certificate, anyone on "
+                    + "the way can read what they send and get.")
         }
     }
 

@@ -25,9 +25,9 @@ package enum SettingTable {
 
             *Commands*: not run by a test. One reads those of `tidemark` and `tide` by the programs' own parsers.
 
-            An option counts more than the environment, and that more than the file that `--config` names. An empty value counts as none.
-            Commands beside `serve` and `doctor` look for a database, a secret and a token of operators in the file that `TIDEMARK_CONFIG` names.
-            The file is JSON; a member that does not exist is refused with its line, and paths in it are meant from its folder:
+            An option overrides the environment, which overrides the file that `--config` names. An empty value is ignored.
+            Commands other than `serve` and `doctor` read a database, a secret and an operator's token from the file that `TIDEMARK_CONFIG` names.
+            The file is JSON. An unknown member is refused with its line, and paths in the file are relative to its folder:
             ```
             { "listen": "0.0.0.0:8080", "secret_file": "token_secret", "limits": { "rate": 200 } }
             ```
