@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Checks, on Linux, the manifests of the app packages, which Xcode alone opens: against a stub of what they import from it. Sourced,
-# never run.
+# Checks, on Linux, the manifests of the app packages, which only Xcode opens, against a stub of the API that they import from it.
+# Sourced, never run.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/say.sh
