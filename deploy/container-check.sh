@@ -106,7 +106,7 @@ start() {
         [[ $answer != *" 200 "* ]] || break
         sleep 0.1
     done
-    [[ $answer == *" 200 "* ]] || refuse "/healthz said '${answer:-nothing}' for $START_SECONDS s: $(tail -n 20 "$tree/server.log")"
+    [[ $answer == *" 200 "* ]] || refuse "/healthz answered '${answer:-nothing}' for $START_SECONDS s: $(tail -n 20 "$tree/server.log")"
     say "proved: /healthz answers 200, with no file but those and as user $(awk '/^Uid/ { print $2 }' "/proc/$server/status")"
     grep -q "/$ALLOCATOR" "/proc/$server/maps" || refuse "the server does not allocate with $ALLOCATOR, as the image says"
     say "proved: it allocates with $ALLOCATOR"

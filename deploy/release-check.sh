@@ -32,7 +32,7 @@ tidy_up() {
 }
 
 check_digests() {
-    (cd "$out" && sha256sum --check --quiet SHA256SUMS) || refuse "a file is not what SHA256SUMS says"
+    (cd "$out" && sha256sum --check --quiet SHA256SUMS) || refuse "a file does not match SHA256SUMS"
     tar --extract --gzip --file "$out/tidemark-$version-linux-$arch.tar.gz" --directory "$work"
     "$work/tidemark-$version-linux-$arch/tidemark" settings | diff - "$top/deploy/settings.md" \
         || refuse "the program in the tarball is not of this source"
@@ -43,11 +43,11 @@ check_documents() {
     python3 -m venv "$work/venv"
     "$work/venv/bin/pip" --quiet install kubernetes-validate spdx-tools
     "$work/venv/bin/pyspdxtools" --infile "$out/tidemark-$version-$arch.spdx.json" \
-        || refuse "the list of contents is no valid SPDX"
+        || refuse "the list of contents is not valid SPDX"
     say "proved: the list names $(jq '.packages | length' "$out/tidemark-$version-$arch.spdx.json") packages and is valid SPDX 2.3"
     "$work/venv/bin/kubernetes-validate" --strict --quiet "$top"/deploy/kubernetes/*.yaml \
-        || refuse "a manifest is not what Kubernetes takes"
-    say "proved: the manifests are valid, and hold nothing that Kubernetes does not know"
+        || refuse "a manifest does not match Kubernetes' schemas"
+    say "proved: the manifests are valid, and contain nothing that Kubernetes does not know"
 }
 
 # told SOCKET: prints the messages to a service manager's socket, until STOPPING=1.
@@ -101,8 +101,8 @@ check_package() {
     kill -TERM "$server"
     wait "$server" || refuse "the package's program ended with exit code $?"
     until_line "$work/told" STOPPING=1
-    [[ $(sed -n 2p "$work/told") == READY=1 ]] || refuse "READY=1 was not told first: $(cat "$work/told")"
-    say "proved: the package's program reads the package's settings and tells READY, WATCHDOG and STOPPING"
+    [[ $(sed -n 2p "$work/told") == READY=1 ]] || refuse "READY=1 was not sent first: $(cat "$work/told")"
+    say "proved: the package's program reads the package's settings and sends READY, WATCHDOG and STOPPING"
 }
 
 free_port() {

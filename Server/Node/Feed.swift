@@ -144,8 +144,8 @@ package final class Feed: Sendable {
 
     // MARK: Rest
 
-    /// Called periodically: retires the feed after so many calls in a row on which it was unused. True when it did; the
-    /// sessions of the workspace are then asked to reconnect.
+    /// Called periodically: retires the feed after so many calls in a row on which it was unused. True when it did;
+    /// connections that arrive at this moment are asked to reconnect.
     func rests(afterIdle rounds: Int, isUsed: Bool) -> Bool {
         state.withLock { state in
             let isFree = !isUsed && !state.isStarting && !state.isReading && state.watchers.isEmpty

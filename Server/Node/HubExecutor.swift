@@ -311,7 +311,7 @@ final class HubInbox: Sendable {
 
     /// The greatest number of messages of other hubs that one loop has not taken over yet.
     private static let messagesMax = 4_096
-    /// The number of events at which a loop without sockets is woken: none of its clients waits for the first of them.
+    /// The number of events at which a loop without sockets is woken; nobody waits for them earlier.
     private static let unheardMax = 64
 
     let eventLoop: any EventLoop

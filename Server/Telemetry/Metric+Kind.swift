@@ -35,7 +35,7 @@ extension Metric {
         case .laneDepth: "Transactions in the longest queue."
         case .laneTransactions: "Transactions in all queues."
         case .unservedAge: "Age of the oldest commit that this node may not have delivered to its event loops."
-        case .tailAge: "Time since this node last looked for other nodes' commits; 0 without other nodes."
+        case .tailAge: "Time since the last successful look for other nodes' commits; 0 without other nodes."
         case .workspaces: "Workspaces that this node follows."
         case .sockets: "Connections, by state."
         case .socketsMax: "Connections that the server accepts at most."

@@ -23,5 +23,5 @@ check_app_packages() {
         [[ -z $(find -L "$package" -type l) ]] || failed="${failed:+$failed, }$package (a link leads nowhere)"
     done
     rm -rf "$work"
-    [[ -z $failed ]] || refuse "$failed would not open in Xcode: mend what is named above"
+    [[ -z $failed ]] || refuse "$failed would not open in Xcode: correct the errors above"
 }

@@ -45,12 +45,12 @@ check_apple_branches() {
     done
     if [[ -n $failed ]]; then
         rm -rf "$work"
-        refuse "$failed would not compile on Apple's platforms: mend what is named above, or the stub in Tests/AppleStubs where\
+        refuse "$failed would not compile on Apple's platforms: correct the errors above, or the stub in Tests/AppleStubs where\
  Apple's own declaration is another"
     fi
     render_guides "$work" "$modules" "$work/guides" || failed=guides
     rm -rf "$work"
-    [[ -z $failed ]] || refuse "the guides have warnings: mend what is named above"
+    [[ -z $failed ]] || refuse "the guides have warnings: correct them"
 }
 
 # render_guides WORK MODULES OUT: renders the SDK's guides and reference with DocC, from the module that was compiled for

@@ -40,6 +40,6 @@ require_static() {
         refuse "a library is missing here: $(ldd "$1" | grep 'not found')"
     fi
     if ldd "$1" | grep -Eqi 'swift|Foundation|dispatch|BlocksRuntime'; then
-        refuse "the binary asks for Swift's libraries; build it with --static-swift-stdlib"
+        refuse "the binary needs Swift's libraries; build it with --static-swift-stdlib"
     fi
 }

@@ -30,7 +30,7 @@ ensure_postgres() {
     command -v apt-get >/dev/null \
         || refuse "no PostgreSQL binaries (initdb) found; install PostgreSQL 15 or newer (macOS: 'brew install postgresql@15')"
     ensure_packages postgresql
-    postgres_binaries >/dev/null || refuse "the package postgresql is installed, but initdb is not to be found"
+    postgres_binaries >/dev/null || refuse "the package postgresql is installed, but initdb cannot be found"
 }
 
 # PostgreSQL refuses to run as root, so root becomes the user that its package made.
