@@ -41,7 +41,8 @@ import TidemarkModel
             #"{"kid":"a","kty":"oct","k":"\#(String(repeating: "A", count: 64))"}"#,
             #"kid "a": a secret that everybody can read"#
         ),
-        (#"{"kty":"AKP"}"#, "a key without kid: of a type that is not supported here"), ("7", "a key that is no object"),
+        (#"{"kty":"AKP"}"#, "a key without kid: of a type that is not supported here"),
+        ("7", "a key that is no object"),
     ]
 
     @Test(arguments: leftOut)
