@@ -26,7 +26,7 @@ import TidemarkAssembly
 
     /// The number of lines that notices among these tell of: each place where some are missing has its own.
     private static func told(_ lines: [String]) -> Int {
-        lines.compactMap { line in
+        lines.compactMap { line -> Int? in
             guard line.hasSuffix("lines of the log were dropped: they could not be written") else { return nil }
             return Int(line.prefix { $0.isNumber })
         }.reduce(0, +)
