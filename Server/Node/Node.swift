@@ -275,7 +275,7 @@ extension TraceParent? {
 }
 
 extension PushOutcome {
-    /// The outcome as a metric label.
+    /// The name of the outcome in a log line.
     fileprivate var label: String {
         switch self {
         case .settled(_, let results): results.allSatisfy { $0.rejection == nil } ? "accepted" : "rejected"
