@@ -1,12 +1,12 @@
 -- Spreads Tidemark's tables over the workers of a Citus: `psql DATABASE -f deploy/citus.sql`, on the coordinator, after the first start
--- of a server and before anybody writes. May be run again, and is to be run again after an update. Why and when: deploy/citus.md.
+-- of a server and before any writes. It may be run again, and must be after an update. Why and when: deploy/citus.md.
 
--- What each step of the order looks at, whatever its workspace, is on every node.
+-- Tables that each step of the order reads, whatever its workspace, are on every node.
 SELECT create_reference_table(name::regclass)
 FROM unnest(ARRAY['sync_fence']) AS name
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
 
--- All else goes by workspace, to the place of the workspace's own row: a transaction meets one worker.
+-- All others are distributed by workspace, beside the workspace's own row: a transaction uses one worker.
 SELECT create_distributed_table('sync_workspace', 'workspace', colocate_with => 'none')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'sync_workspace'::regclass);
 
@@ -18,5 +18,5 @@ FROM unnest(ARRAY[
 ]) AS name
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
 
--- Stay with the coordinator, since they are few rows, read as a whole: sync_schema, sync_revocation with its head, sync_act, sync_probe,
+-- These stay on the coordinator, since they are few rows, read as a whole: sync_schema, sync_revocation with its head, sync_act, sync_probe,
 -- sync_migration, sync_step.

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Proves by hand what the image relies on, without a container engine. Needs root, for chroot. Linux only.
+# Checks the assumptions of the image, without a container engine. Needs root, for chroot. Linux only.
 #
 #   deploy/container-check.sh [path of a release binary built with --static-swift-stdlib]
 #
-# Copies the binary and exactly the libraries that it asks for into an empty folder, starts it there as an
-# unprivileged user with /proc, and with nothing in its environment but the image's own variables, asks for /healthz,
-# ends it with SIGTERM. Without a path it builds the binary as deploy/Dockerfile does.
+# Copies the binary and exactly the libraries that it needs into an empty folder, starts it there as an
+# unprivileged user with /proc, and with nothing in its environment but the image's own variables, requests /healthz,
+# and ends it with SIGTERM. Without a path it builds the binary as deploy/Dockerfile does.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -34,7 +34,7 @@ check_libraries() {
     say "proved: it needs $(libraries "$binary" | wc -l) libraries, none of them Swift's"
 }
 
-# check_packages BINARY: every library comes from a package that the image has, directly or as a dependency.
+# check_packages BINARY: checks that every library comes from a package that the image has, directly or as a dependency.
 check_packages() {
     local known owner path
     if ! command -v apt-cache >/dev/null; then
@@ -51,7 +51,7 @@ check_packages() {
     say "proved: every library comes with ${IMAGE_PACKAGES[*]} or with what Debian's slim image has"
 }
 
-# plant BINARY: the empty root with the binary, its libraries, a secret, a schema and a writable folder.
+# plant BINARY: makes the empty root with the binary, its libraries, a secret, a schema and a writable folder.
 plant() {
     local path
     tree=$(mktemp -d /tmp/tidemark-container.XXXXXX)
@@ -71,7 +71,7 @@ plant() {
         "the binary $(du -h "$tree/usr/local/bin/tidemark" | cut -f1)"
 }
 
-# status_line PORT: the first line of the answer, asked as the image's health check does.
+# status_line PORT: prints the first line of the answer to the request of the image's health check.
 status_line() {
     bash -c "exec 3<>/dev/tcp/127.0.0.1/$1 && printf 'GET /healthz HTTP/1.0\r\n\r\n' >&3 && head -n 1 <&3" 2>/dev/null
 }
@@ -90,7 +90,7 @@ free_port() {
 
 start() {
     local port=$1 answer="" tries
-    # As in a container, /proc is there: Swift reads the command line from it. The mount ends with the process.
+    # As in a container, /proc exists: Swift reads the command line from it. The mount ends with the process.
     # shellcheck disable=SC2016  # the inner shell expands them
     env -i TIDEMARK_LISTEN="127.0.0.1:$port" TIDEMARK_DATABASE=/var/lib/tidemark/tidemark.sqlite \
         TIDEMARK_SECRET_FILE=/run/secrets/token_secret TIDEMARK_SCHEMA=/app.schema.json \
@@ -106,7 +106,7 @@ start() {
         [[ $answer != *" 200 "* ]] || break
         sleep 0.1
     done
-    [[ $answer == *" 200 "* ]] || refuse "/healthz said '${answer:-nothing}' for $START_SECONDS s: $(tail -n 20 "$tree/server.log")"
+    [[ $answer == *" 200 "* ]] || refuse "/healthz answered '${answer:-nothing}' for $START_SECONDS s: $(tail -n 20 "$tree/server.log")"
     say "proved: /healthz answers 200, with no file but those and as user $(awk '/^Uid/ { print $2 }' "/proc/$server/status")"
     grep -q "/$ALLOCATOR" "/proc/$server/maps" || refuse "the server does not allocate with $ALLOCATOR, as the image says"
     say "proved: it allocates with $ALLOCATOR"

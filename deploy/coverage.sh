@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Measures which lines of the client's repositories its tests run, and refuses less than is asked for (S0.15: 90 %).
+# Measures which lines of the client's repositories its tests run, and fails below the required share (S0.15: 90 %).
 #
-#   deploy/coverage.sh                 builds with counters in a folder of its own, runs the client's suites, and tells
-#   deploy/coverage.sh --of FILE       tells it of a report that is there: what 'llvm-cov export' writes
+#   deploy/coverage.sh                 builds with counters in a folder of its own, runs the client's suites, and prints the result
+#   deploy/coverage.sh --of FILE       prints it for an existing report of 'llvm-cov export'
 #   deploy/coverage.sh --help
 #
 #   LEAST   per cent of the lines of each folder (default: 90)
@@ -36,7 +36,7 @@ if [[ -z $report ]]; then
 fi
 [[ -s $report ]] || refuse "there is no report $report"
 
-# per_cent FOLDER: of the lines of its files, one digit behind the point.
+# per_cent FOLDER: prints the covered share of its files' lines, with one decimal.
 per_cent() {
     jq --raw-output --arg folder "/$1/" '
         [.data[].files[] | select(.filename | contains($folder)) | .summary.lines]

@@ -4,7 +4,7 @@
 #   deploy/docs.sh [FOLDER]      (default .build/guides)
 #   deploy/docs.sh --help
 #
-# To read them: a web server on the folder, such as `python3 -m http.server --directory FOLDER`, and /documentation/tidemark.
+# To read them, run a web server on the folder, such as `python3 -m http.server --directory FOLDER`, and open /documentation/tidemark.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

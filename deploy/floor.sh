@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks which systems of Apple's the sources need, on Linux. Run it where `swift build` has built everything.
+# Checks on Linux which of Apple's systems the sources need. Run it after `swift build` has built everything.
 #
 #   deploy/floor.sh            what apps link, for the oldest iOS and macOS that Package.swift supports; deploy/test.sh does it too
 #   deploy/floor.sh --server   the server's targets, for macOS

@@ -13,7 +13,7 @@ if [[ ${1:-} == --help || ${1:-} == -h ]]; then
     exit 0
 fi
 
-# The users inside the containers read the files, so the files are readable and the folder around them is not.
+# The users inside the containers must read the files, so the files are readable and the folder around them is not.
 folder=$top/deploy/secrets
 mkdir -p "$folder"
 chmod 0700 "$folder"

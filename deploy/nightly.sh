@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Runs what takes too long for each change, one after the other, and keeps what each said.
+# Runs the checks that take too long for each change, one after the other, and keeps their output.
 #
 #   deploy/nightly.sh [STEP…]        default: all of them
 #   deploy/nightly.sh --help
 #
 #   coverage    lines of the client's repositories that its tests run (deploy/coverage.sh)
-#   limits      the client's figures of an optimised build, against what was asked for (tide bench local --strict)
+#   limits      the client's measurements in an optimised build, against the required limits (tide bench local --strict)
 #   scopes      a device with 2,000 scopes and one with 10,000, over a real socket (tide bench scopes --strict)
 #   simulate    the simulator, over ROUNDS seeds (default 2,000)
 #   flights     faults that a killed device has recorded, replayed by another process, FLIGHTS seeds of each kind (default: 8)
 #   link        what an app that links the SDK resolves and builds (Tests/Benchmarks/link.sh)
-#   release     tarball, image and Debian package, proved by running them (deploy/release.sh, deploy/release-check.sh)
+#   release     tarball, image and Debian package, tested by running them (deploy/release.sh, deploy/release-check.sh)
 #   container   the image's root without a container engine (deploy/container-check.sh)
 #
-# A step that fails stops none of those behind it. In the folder OUT (default: nightly) is a log of each, and RESULTS.md. The last
+# A step that fails does not stop the later ones. In the folder OUT (default: nightly) is a log of each, and RESULTS.md. The last
 # two need root and Debian 12.
 set -euo pipefail
 
@@ -51,7 +51,7 @@ if [[ ${1:-} == --help || ${1:-} == -h ]]; then
     usage "${BASH_SOURCE[0]}"
     exit 0
 fi
-# A step by itself, in a process of its own: there a failed line ends it.
+# Runs one step in a process of its own, which ends at the first failed line.
 if [[ ${1:-} == --step ]]; then
     cd "$top"
     step "${2:?--step needs a name}"

@@ -3,7 +3,7 @@
 #
 #   deploy/postgres.sh [database]      (default: tidemark)
 #
-# Prints how to connect. Needs no configuration and touches no cluster that is already on the machine.
+# Prints how to connect. Needs no configuration and touches no existing cluster of the machine.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

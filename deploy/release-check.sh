@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Proves what deploy/release.sh has made, by running it.
+# Tests the files that deploy/release.sh has made, by running them.
 #
 #   deploy/release-check.sh [FOLDER]      default: dist
 #
-# The image goes to a registry on this machine and comes back from there; it runs read-only, as its user and without capabilities, and
-# passes the end-to-end tests from outside. The package's unit is weighed, its program tells a service manager that it serves. The
-# manifests and the list of contents are held against their schemas. Needs root and Debian 12; it installs what is missing.
-#   FILTER   the tests that the image has to pass (default: all end to end but those of KNOWN below); 'none' leaves them out
+# The image is pushed to a registry on this machine and pulled again. It runs read-only, as its user and without capabilities, and
+# passes the end-to-end tests from outside. The security of the package's unit is measured, and its program must notify a service manager.
+# The manifests and the list of contents are checked against their schemas. Needs root and Debian 12; it installs what is missing.
+#   FILTER   the tests that the image must pass (default: all end to end but those of KNOWN below); 'none' leaves them out
 #   TESTS    a program that runs those of --filter and --skip (default: builds them, and 'swift test')
 set -euo pipefail
 
@@ -19,7 +19,7 @@ source "$top/deploy/lib/in-image.sh"
 CHECK_PACKAGES=(docker-registry jq lintian python3-venv skopeo systemd umoci)
 EXPOSURE_MAX=15        # of 'systemd-analyze security', times ten
 START_SECONDS=30
-# They hand the server files that root alone reads, files of the source, a working folder, or programs in the place of
+# These tests give the server files that only root can read, files of the source, a working folder, or programs instead of
 # PostgreSQL's.
 KNOWN='BackupCommandTests|DoctorProcessTests|ExampleTests|FirstPageTests|LandedTests|RewoundCopyTests|SafeByBackupTests'
 processes=()
@@ -32,7 +32,7 @@ tidy_up() {
 }
 
 check_digests() {
-    (cd "$out" && sha256sum --check --quiet SHA256SUMS) || refuse "a file is not what SHA256SUMS says"
+    (cd "$out" && sha256sum --check --quiet SHA256SUMS) || refuse "a file does not match SHA256SUMS"
     tar --extract --gzip --file "$out/tidemark-$version-linux-$arch.tar.gz" --directory "$work"
     "$work/tidemark-$version-linux-$arch/tidemark" settings | diff - "$top/deploy/settings.md" \
         || refuse "the program in the tarball is not of this source"
@@ -43,14 +43,14 @@ check_documents() {
     python3 -m venv "$work/venv"
     "$work/venv/bin/pip" --quiet install kubernetes-validate spdx-tools
     "$work/venv/bin/pyspdxtools" --infile "$out/tidemark-$version-$arch.spdx.json" \
-        || refuse "the list of contents is no valid SPDX"
+        || refuse "the list of contents is not valid SPDX"
     say "proved: the list names $(jq '.packages | length' "$out/tidemark-$version-$arch.spdx.json") packages and is valid SPDX 2.3"
     "$work/venv/bin/kubernetes-validate" --strict --quiet "$top"/deploy/kubernetes/*.yaml \
-        || refuse "a manifest is not what Kubernetes takes"
-    say "proved: the manifests are valid, and hold nothing that Kubernetes does not know"
+        || refuse "a manifest does not match Kubernetes' schemas"
+    say "proved: the manifests are valid, and contain nothing that Kubernetes does not know"
 }
 
-# told SOCKET: what comes to a service manager's socket, until STOPPING=1.
+# told SOCKET: prints the messages to a service manager's socket, until STOPPING=1.
 told() {
     python3 - "$1" <<'PYTHON'
 import socket, sys
@@ -66,7 +66,7 @@ while True:
 PYTHON
 }
 
-# until_line FILE LINE: waits for it.
+# until_line FILE LINE: waits until the file has the line.
 until_line() {
     local tries
     for ((tries = 0; tries < START_SECONDS * 10; tries++)); do
@@ -101,15 +101,15 @@ check_package() {
     kill -TERM "$server"
     wait "$server" || refuse "the package's program ended with exit code $?"
     until_line "$work/told" STOPPING=1
-    [[ $(sed -n 2p "$work/told") == READY=1 ]] || refuse "READY=1 was not told first: $(cat "$work/told")"
-    say "proved: the package's program reads the package's settings and tells READY, WATCHDOG and STOPPING"
+    [[ $(sed -n 2p "$work/told") == READY=1 ]] || refuse "READY=1 was not sent first: $(cat "$work/told")"
+    say "proved: the package's program reads the package's settings and sends READY, WATCHDOG and STOPPING"
 }
 
 free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# carry_image: to a registry, back from it, unpacked in $work/bundle.
+# carry_image: pushes the image to a registry, pulls it, and unpacks it in $work/bundle.
 carry_image() {
     local port
     port=$(free_port)
@@ -132,7 +132,7 @@ carry_image() {
         "$(find "$work/bundle/rootfs" -type f | wc -l) files"
 }
 
-# start_once RUNNER: the image serves as a container would, and is what it is said to be.
+# start_once RUNNER: checks that the image serves as a container would, and matches its description.
 start_once() {
     local server line="" status
     "$work/bundle/rootfs/usr/local/bin/tidemark" token --dev --user ann >/dev/null
@@ -151,7 +151,7 @@ start_once() {
     say "proved: it serves from read-only files as user $IMAGE_USER, without capabilities, and SIGTERM ends it with exit code 0"
 }
 
-# pass_tests RUNNER: the end-to-end tests, which start it in the place of the program that was built with them.
+# pass_tests RUNNER: runs the end-to-end tests, which start it instead of the program that was built with them.
 pass_tests() {
     local filter=${FILTER:-^EndToEndTests\\.} log=$work/tests.log
     [[ $filter != none ]] || { say "not proved: the end-to-end tests (FILTER=none)" && return; }
@@ -159,7 +159,7 @@ pass_tests() {
     cd "$top"
     local run=(swift test --skip-build --disable-xctest)
     if [[ -n ${TESTS:-} ]]; then run=("$TESTS"); else swift build --build-tests >/dev/null; fi
-    # Its user is not ours: the tests' files are for both.
+    # Its user is not ours: both must be able to use the tests' files.
     umask 000
     TIDEMARK_BINARY=$1 "${run[@]}" --filter "$filter" --skip "$KNOWN" 2>&1 | tee "$log" \
         | grep -aE '^(✘|↳)|Fatal' || true
@@ -190,7 +190,7 @@ carry_image
 mapfile -t variables < <(jq -r '.process.env[]' "$work/bundle/config.json")
 write_runner "$work/tidemark" "$work/bundle/rootfs" "$(jq -r .process.user.uid "$work/bundle/config.json")" "${variables[@]}"
 start_once "$work/tidemark"
-# Tests say themselves where a server listens and what it stores in.
+# Tests themselves set a server's address and store.
 mapfile -t variables < <(printf '%s\n' "${variables[@]}" | grep -v '^TIDEMARK_')
 write_runner "$work/tested" "$work/bundle/rootfs" "$IMAGE_USER" "${variables[@]}"
 pass_tests "$work/tested"

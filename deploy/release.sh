@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Makes everything that a release has, without a container engine, and proves it: a tarball, an image, a Debian package, a list of
-# what they are made of, and their digests.
+# Makes all files of a release, without a container engine, and tests them: a tarball, an image, a Debian package, a list of
+# their contents, and their digests.
 #
 #   deploy/release.sh [--binary PATH] [--out FOLDER] [--no-check]
 #
-#   --binary    built with 'swift build -c release --static-swift-stdlib --product tidemark'; built when it is not given
+#   --binary    built with 'swift build -c release --static-swift-stdlib --product tidemark'; built if it is not given
 #   --out       default: dist
 #   --no-check  leaves out deploy/release-check.sh
 #
-# It makes what the machine that it runs on can run: on another processor, call it there with the same --out, and the image's
+# It makes what its machine can run. Run it on another processor with the same --out, and the image's
 # index has both. Linux only, Debian 12. SOURCE_DATE_EPOCH is the time in all files; default: that of the last commit.
 set -euo pipefail
 
@@ -44,7 +44,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# One name in all of them.
+# The program has one name in all of them.
 strip -o "$work/tidemark" "$built"
 version=$("$work/tidemark" --version | sed -E 's/^tidemark ([^,]+),.*/\1/')
 
@@ -63,7 +63,7 @@ if [[ -e $layout/index.json ]]; then umoci rm --image "$layout:$version-$arch" 2
 make_image "$work/tidemark" "$layout" "$version-$arch" "$arch" "$version"
 archs=("$arch")
 if [[ -d $work/before ]]; then
-    # What another machine has made for the same version.
+    # Images that another machine has made for the same version.
     while read -r name; do
         umoci tag --image "$work/before:$name" "$name" >/dev/null
         cp -n "$work/before/blobs/sha256/"* "$layout/blobs/sha256/"

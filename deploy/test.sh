@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Checks everything: format, build, what only Apple's platforms compile, and every test against both stores.
+# Checks everything: format, build, the code that only Apple's platforms compile, and every test against both stores.
 #
 #   deploy/test.sh [arguments of `swift test`, such as --filter Merge]
 #   deploy/test.sh --help
 #
 # Installs what is missing (Debian, Ubuntu) or names it (macOS, others), starts a private PostgreSQL in a temporary folder, and stops it at the end.
 #   ROUNDS          seeded rounds of the simulator, about a second of one core each (default 100)
-#   BUILD_OPTIONS   more options of `swift build`; what is built next without them is built from the beginning
+#   BUILD_OPTIONS   more options of `swift build`; the next build without them starts from the beginning
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -40,24 +40,24 @@ lint() {
         say "skipping the scripts: shellcheck is not installed"
     fi
     command -v systemd-analyze >/dev/null || { say "skipping the package's unit: there is no systemd here" && return 0; }
-    # Of versions of systemd that can weigh a file; ten times the exposure that is allowed.
+    # Needs a systemd that can measure a file. The threshold is the allowed exposure, times ten.
     if systemd-analyze security --offline=true --threshold=15 --no-pager deploy/package/tidemark.service >/dev/null 2>&1; then
         say "the package's unit is confined"
     elif systemd-analyze security --help 2>/dev/null | grep -q -- --offline; then
         refuse "the package's unit is exposed too much: systemd-analyze security --offline=true deploy/package/tidemark.service"
     else
-        say "skipping the package's unit: there is no systemd here that can weigh it"
+        say "skipping the package's unit: the systemd here cannot measure it"
     fi
 }
 
-# The build's exit code is the answer: its last line does not tell that a target imports what it must not.
+# The build's exit code is used: its last line does not show that a target imports what it must not.
 build() {
     say "building everything, the debug 'tidemark' that the end-to-end tests start included"
     # shellcheck disable=SC2086 # words
     swift build --build-tests --explicit-target-dependency-import-check error ${BUILD_OPTIONS:-}
 }
 
-# What other systems compile, two compilers at a time.
+# Compiles the code of other systems, two compilers at a time.
 check_other_systems() {
     local floor log
     log=$(mktemp)
@@ -71,8 +71,8 @@ check_other_systems() {
     rm -f "$log"
 }
 
-# Keeps the output, because a run that matched no test ends well and proves nothing, and because what failed among a
-# thousand tests is to be read at the end, where people and machines look.
+# Keeps the output, because a run that matched no test succeeds and proves nothing, and because failures among a
+# thousand tests must be printed at the end, where people and machines look.
 run_tests() {
     if ! swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$test_log"; then
         say "what failed:"
@@ -82,7 +82,7 @@ run_tests() {
     grep -aEq 'Test run with [1-9][0-9]* test' "$test_log" || refuse "no test ran; does the filter match one?"
 }
 
-# One after the other: the tests of one run begin all at once, and those that wait for real sockets and files with a deadline
+# One after the other: the tests of one run begin at once, and those that wait for real sockets and files with a deadline
 # would wait for the cores instead.
 run_all_tests() {
     local client='^(ChatTests|GuideTests|NIOTransportTests|RepairShopTests|TestKitTests)\.'
@@ -93,7 +93,7 @@ run_all_tests() {
     say "testing all suites but the next two"
     run_tests --skip '^SDKTests\.' --skip "$client" --skip '^SimulationTests\.' --skip '^EndToEndTests\.'
     say "testing end to end, with real processes"
-    # So many at a time: a server waits 5 s for the first message of a client, and all at once the tests' own clients are later.
+    # A bounded number at a time: a server waits 5 s for a client's first message, and the tests' own clients would be later.
     SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 run_tests --filter '^EndToEndTests\.'
     say "the client's times and sizes, within ten times what an optimised build keeps"
     swift run --skip-build tide bench local --messages 20000 --conversations 300 --rounds 20 --strict --slack 10

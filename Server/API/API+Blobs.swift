@@ -12,10 +12,10 @@ import TidemarkWire
 extension API {
     private var blobs: BlobService { node.blobs }
 
-    /// `PUT`: 201 when the blob is kept, 200 when this scope had it before.
+    /// `PUT`: 201 when the blob is kept, 200 when this scope already had it.
     ///
-    /// Access is judged before a byte is read and again when all are here, so that who lost the scope meanwhile leaves
-    /// nothing in it.
+    /// Access is judged before a byte is read and again when all have arrived, so that a user who lost the scope
+    /// meanwhile leaves nothing in it.
     func putBlob(_ request: Request, _ context: APIContext, of identity: Identity) async throws -> Response {
         let (address, bytesMax) = try address(context, request)
         let device = try await claim(address.client, of: identity)
@@ -23,7 +23,7 @@ extension API {
             throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retry)
         }
         guard let length = request.headers[.contentLength] else { throw BlobRefusal.lengthRequired }
-        // What is no number of ours is too large a one: the parser lets nothing else pass.
+        // A number that does not fit is too large: the parser rejects everything else.
         guard let announced = Int(length), announced <= bytesMax else { throw BlobRefusal.tooLarge(bytesMax: bytesMax) }
         let slot = try slot(blobs.uploads, blobs.uploadRates, "upload", identity)
         defer { withExtendedLifetime(slot) {} }
@@ -51,7 +51,7 @@ extension API {
         return Response(json: writer.bytes, status: receipt == .kept ? .created : .ok)
     }
 
-    /// `GET`, and `HEAD` when `isLook`.
+    /// `GET`, or `HEAD` if `isLook`.
     func getBlob(
         _ request: Request, _ context: APIContext, of identity: Identity, isLook: Bool
     ) async throws -> Response {
@@ -74,7 +74,7 @@ extension API {
         }
         guard !isLook else { return Response(status: .ok, headers: fields) }
         var (status, wanted) = (HTTPResponse.Status.ok, 0..<size)
-        // With another blob's tag all is asked for.
+        // With another blob's tag, the whole blob is requested.
         let field = request.headers[.ifRange].map { $0 == tag } ?? true ? request.headers[.range] : nil
         switch ByteRange(field, of: size) {
         case .all: break
@@ -83,7 +83,7 @@ extension API {
             fields[.contentLength] = "\(range.count)"
             fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
         case .unsatisfiable:
-            var error = APIError(.rangeNotSatisfiable, "invalid", "blob: the range begins behind the end")
+            var error = APIError(.rangeNotSatisfiable, "invalid", "blob: the range begins after the end")
             error.fields[.contentRange] = "bytes */\(size)"
             throw error
         }
@@ -96,11 +96,11 @@ extension API {
                 do {
                     part = try await blobs.part(of: address, from: offset, in: workspace)
                 } catch {
-                    // The head is on its way: ending the connection is all that is left to say.
+                    // The head is already sent: the only way to report the error is to end the connection.
                     logger.warning("A blob was cut short by the store", metadata: ["error": "\(error)"])
                     throw error
                 }
-                // Who is signed out in the middle gets no more; ending the connection says so.
+                // A user who is signed out during the transfer gets no more bytes; the end of the connection shows it.
                 if let revoked = node.revocations.judge(identity, device) {
                     throw APIError.unauthenticated(revoked.reason)
                 }
@@ -116,7 +116,7 @@ extension API {
         return Response(status: status, headers: fields, body: body)
     }
 
-    /// Counts what a call for blobs is refused with.
+    /// Counts the refusals of a call for blobs.
     func noted(_ call: () async throws -> Response) async throws -> Response {
         do {
             return try await call()
@@ -129,7 +129,7 @@ extension API {
         }
     }
 
-    /// What the call is about, and how large a blob may be; 404 where the server keeps none.
+    /// Returns the call's blob and scope, and the largest size of a blob; 404 if the server keeps no blobs.
     private func address(_ context: APIContext, _ request: Request) throws -> (BlobAddress, bytesMax: Int) {
         guard let bytesMax = node.context.limits.blobBytesMax else {
             throw APIError(.notFound, "not_found", "no such address")

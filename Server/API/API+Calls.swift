@@ -22,7 +22,7 @@ extension API {
         return Response(json: page.answer(to: request))
     }
 
-    /// `POST /v1/history`: judged and read as a page is.
+    /// `POST /v1/history`: judged and read like a page.
     func history(_ call: (identity: Identity, body: HistoryRequest)) async throws -> Response {
         var request = call.body
         request.limit = min(request.limit, node.context.limits.pageRowsMax)
@@ -37,10 +37,10 @@ extension API {
         return Response(json: page.answer(to: request))
     }
 
-    /// Judges who asks: before anything is read for them, and, where the read is of a later state than this, again, so that
-    /// who lost the scope meanwhile does not get it.
+    /// Judges the caller's grant: before anything is read, and again if the read is of a later state, so that
+    /// a caller who lost the scope meanwhile does not get it.
     ///
-    /// - Returns: the state that it was judged by.
+    /// - Returns: the state by which the caller was judged.
     private func requireGrant(
         _ scope: ScopeID, since: SequenceNumber, of identity: Identity
     ) async throws -> Head {
@@ -50,7 +50,7 @@ extension API {
         return snapshot.head
     }
 
-    /// `GET /readyz`: whether this server should be sent clients.
+    /// `GET /readyz`: whether clients should be sent to this server.
     func readiness() async throws -> Response {
         guard !node.isDraining else {
             throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retryAfterProbe)
@@ -63,11 +63,12 @@ extension API {
         }
         guard !node.isTailStale else {
             throw APIError.notReady(
-                "tail_stale", "commits of other servers were not looked for", retryAfter: retryAfterProbe)
+                "tail_stale", "this server has not read the commits of other servers lately",
+                retryAfter: retryAfterProbe)
         }
         guard !node.hasUnreadSchema else {
             throw APIError.notReady(
-                "schema_unread", "another server put a schema in force that this version does not read",
+                "schema_unread", "a schema is in force that this version cannot read: update this server",
                 retryAfter: retryAfterProbe)
         }
         return Response(json: Array(#"{"ok":true}"#.utf8))
@@ -77,7 +78,7 @@ extension API {
 }
 
 extension Node {
-    /// Asks the store for something small, for at most `probeMax`; why there was no answer.
+    /// Asks the store for something small, for at most `probeMax`. Returns the reason why there was no answer.
     func readingFault() async -> StoreError.Fault? {
         await withTaskGroup(of: StoreError.Fault?.self) { group in
             group.addTask { [store] in
@@ -89,7 +90,7 @@ extension Node {
                 }
             }
             group.addTask { [parts] in
-                // Cut short by the answer, or over: either way there was none in time.
+                // Cancelled after an answer, or finished without one in time.
                 try? await parts.environment.clock.sleep(for: parts.limits.probeMax)
                 return .unreachable
             }

@@ -6,9 +6,9 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// The calls for client ids: a user registers, lists and removes its own.
+/// The calls for client ids: users register, list and remove their own.
 extension API {
-    /// `POST /v1/clients`: binds a client id to the caller; the same call again has the same answer.
+    /// `POST /v1/clients`: binds a client id to the caller; the same call again gets the same answer.
     func register(_ call: (identity: Identity, body: RegisterCall)) async throws -> Response {
         let registration = try await node.register(
             call.body.client, for: call.identity.principal.user, in: call.identity.workspace)
@@ -23,7 +23,7 @@ extension API {
         }
     }
 
-    /// `GET /v1/clients`: the caller's own, those first that would make room.
+    /// `GET /v1/clients`: the caller's own, in the order in which they would be replaced.
     func clients(of identity: Identity) async throws -> Response {
         let (user, workspace) = (identity.principal.user, identity.workspace)
         let clients = try await node.readGate.pass(for: workspace) {
@@ -37,10 +37,10 @@ extension API {
         return Response(json: answer.encode())
     }
 
-    /// `DELETE /v1/clients/ID`: ends one of the caller's own, and its connections.
+    /// `DELETE /v1/clients/ID`: removes one of the caller's own clients, and ends its connections.
     func removeClient(_ context: APIContext, of identity: Identity) async throws -> Response {
         guard let client = context.parameters.get("client").flatMap({ UniqueID($0) }) else {
-            throw APIError(.badRequest, "invalid", "the address has no client id")
+            throw APIError(.badRequest, "invalid", "the path has no valid client id")
         }
         let (user, workspace) = (identity.principal.user, identity.workspace)
         if let wait = node.takeRegistration(of: user, in: workspace) { throw tooFast(wait) }

@@ -7,15 +7,15 @@ import TidemarkStore
 import TidemarkWire
 
 extension API {
-    /// Bytes of frames in one answer, after which the client is told to pull again.
+    /// Bytes of frames in one answer, after which the client is asked to pull again.
     private static let pullBytesMax = 1_048_576
 
-    /// `POST /v1/pull`: what changed since a cursor; with `wait_ms`, once something did.
+    /// `POST /v1/pull`: the changes since a cursor; with `wait_ms`, it waits until there are some.
     func pull(_ call: (identity: Identity, body: PullCall)) async throws -> Response {
         let (identity, body) = call
         let device = body.client.map { DeviceClaim.named($0) } ?? .unnamed
         try requireUnrevoked(identity, device)
-        // Nobody waits longer than the token is accepted.
+        // No wait lasts longer than the token is valid.
         let deadline = min(node.now() + body.wait, max(node.now(), identity.acceptedUntil))
         if body.wait > 0 { try await node.follow(identity.workspace) }
         while true {
@@ -35,7 +35,7 @@ extension API {
     private struct Pulled: Sendable {
         var answer: PullAnswer
         var head: SequenceNumber
-        /// Nothing in it is news to the client.
+        /// True when nothing in the answer is new to the client.
         var isQuiet: Bool
     }
 
@@ -87,7 +87,7 @@ extension API {
                 scopes: scopes, after: frames.position.seq, span: min(span, target.seq - frames.position.seq),
                 in: workspace)
             guard try frames.add(window) else { return false }
-            // The store bounds the bytes of a window, so that the span may grow without a care.
+            // The store bounds the bytes of a window, so that the span may grow freely.
             span = min(span * 2, 1 << 20)
         }
         return true
@@ -98,7 +98,7 @@ extension API {
         let feed = node.feeds.open(workspace)
         await withTaskGroup { group in
             group.addTask { await feed.moved(beyond: seq) }
-            // A sleep that is cancelled has done its part.
+            // A cancelled sleep needs no handling.
             group.addTask { try? await clock.sleep(for: .milliseconds(milliseconds)) }
             await group.next()
             group.cancelAll()

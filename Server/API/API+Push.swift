@@ -7,14 +7,14 @@ import TidemarkStore
 import TidemarkTelemetry
 import TidemarkWire
 
-/// Who pushes over HTTP: each has a rate of its own.
+/// A client that pushes over HTTP; each has a rate of its own.
 struct PushCaller: Hashable, Sendable {
     var user: Caller
     var client: ClientID
 }
 
 extension API {
-    /// `POST /v1/push`: 200 once everything in it is settled, be it accepted or refused.
+    /// `POST /v1/push`: 200 once every transaction in it is settled, accepted or refused.
     func push(_ request: Request, _ context: APIContext, of identity: Identity) async throws -> Response {
         guard !node.isDraining else {
             throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retry)
@@ -60,7 +60,7 @@ extension API {
         return Response(json: try answer(to: outcome).encode())
     }
 
-    /// Whose a client is has to be known before anything of a rate is used: there are as many ids as anybody makes up.
+    /// Checks the client's owner before any of a rate is used, because callers may make up any number of ids.
     private func requireClient(of caller: PushCaller) async throws {
         if let wait = lookups.take(1, for: caller.user, now: node.now()) {
             let message = "push: too many clients in a short time"

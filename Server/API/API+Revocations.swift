@@ -7,8 +7,8 @@ import TidemarkWire
 
 /// The calls that sign out devices and users.
 extension API {
-    /// `POST /v1/revocations`: tokens that were issued until now count no more. A user revokes own devices, or all of them;
-    /// the operator whatever there is.
+    /// `POST /v1/revocations`: revokes the tokens that were issued until now. Users revoke their own devices, or all of
+    /// them; the operator revokes any.
     func revoke(_ request: Request, of identity: Identity) async throws -> Response {
         _ = try await claim(Self.value("client", of: request) { UniqueID($0) }, of: identity)
         let call = try revocationCall(try await body(of: request))
@@ -17,7 +17,8 @@ extension API {
             guard call.workspace == nil || call.workspace == identity.workspace, call.user == nil || call.user == own,
                 !call.isWorkspace, !call.isPurge
             else {
-                throw APIError(.forbidden, "forbidden", "a user revokes own devices, in the workspace of the token")
+                throw APIError(
+                    .forbidden, "forbidden", "users may revoke only their own devices, in the workspace of the token")
             }
             if let wait = node.takeRevocation(of: own, in: identity.workspace) {
                 throw APIError.busy(
@@ -29,11 +30,11 @@ extension API {
             as: identity.isOperator ? .operator(own.text) : .user(own))
     }
 
-    /// Who revokes.
+    /// The caller of a revocation, which decides what they may revoke.
     enum Revoker {
-        /// Whatever there is; what is done by that name is kept.
+        /// May revoke everything; the act is kept under this name.
         case `operator`(String)
-        /// Only what is the user's own.
+        /// May revoke only the user's own devices.
         case user(UserID)
     }
 
@@ -66,8 +67,8 @@ extension API {
         return Response(json: writer.bytes)
     }
 
-    /// Whether the server knows a device of whom a revocation concerns. It counts without one, since a token may be on its way; a name that
-    /// was mistyped has none either.
+    /// Whether the server knows a device of the users whom a revocation concerns. A revocation is valid without one,
+    /// since a token may be in use that has no device yet; a mistyped name has no device either.
     private func hasDevices(_ subject: Revocation.Subject, in workspace: WorkspaceID) async throws -> Bool {
         let user = subject.user
         return try await node.readGate.pass(for: workspace) { () async throws(StoreError) -> Bool in
@@ -92,14 +93,14 @@ extension API {
         if call.isWorkspace { return .workspace }
         guard let client = call.client else {
             guard let user = call.user else {
-                throw APIError(.badRequest, "invalid", "revocation: names no client, user or workspace")
+                throw APIError(.badRequest, "invalid", "revocation: \"client\", \"user\" or \"all\" is required")
             }
             return .user(user)
         }
         let owner = try await node.readGate.pass(for: workspace) { () async throws(StoreError) -> UserID? in
             try await node.owner(of: client, in: workspace)
         }
-        // To a user, a device of somebody else is as one that is not there.
+        // A user must not learn whether another user's device exists.
         var asked = call.user
         if case .user(let own) = revoker { asked = own }
         guard let owner, asked == nil || owner == asked else {
@@ -107,7 +108,8 @@ extension API {
         }
         if case .user = revoker, !node.mayRevokeDevice(of: owner, in: workspace) {
             throw APIError(
-                .tooManyRequests, "quota", "the user has revoked many devices of late: revoke all of them, by \"user\"")
+                .tooManyRequests, "quota",
+                "the user has revoked many devices lately: revoke all of them, by \"user\"")
         }
         return .client(client, of: owner)
     }
@@ -121,7 +123,8 @@ extension API {
         if !identity.isOperator {
             let own = identity.principal.user
             guard workspace == identity.workspace, user == nil || user == own else {
-                throw APIError(.forbidden, "forbidden", "a user lists own devices, in the workspace of the token")
+                throw APIError(
+                    .forbidden, "forbidden", "users may list only their own devices, in the workspace of the token")
             }
             user = own
         }
@@ -131,14 +134,14 @@ extension API {
             let (devices, sights) = try await listedByAll(of: owner, in: workspace, after: place, limit: limit)
             (answer.devices, answer.servers, answer.silent) = (devices, Int64(sights.others + 1), Int64(sights.silent))
         } else {
-            // A user's call does not make all servers work.
+            // A user's call must not make all servers work.
             answer.devices = try await node.readGate.pass(for: workspace) {
                 () async throws(StoreError) -> [ListedDevice] in
                 try await node.devices(of: owner, in: workspace, after: place, limit: limit)
             }
         }
         answer.hasMore = answer.devices.count == limit
-        // What was read for who has been signed out meanwhile is not given out.
+        // If the caller was signed out during the read, its result is not sent.
         try requireUnrevoked(identity, caller)
         return Response(json: answer.encode())
     }
@@ -148,7 +151,7 @@ extension API {
     ) throws(APIError) -> Value? {
         guard let text = request.uri.queryParameters[name] else { return nil }
         guard let value = read(String(text)) else {
-            throw APIError(.badRequest, "invalid", "devices: \"\(name)\" does not read")
+            throw APIError(.badRequest, "invalid", "devices: \"\(name)\" is invalid")
         }
         return value
     }
@@ -157,7 +160,7 @@ extension API {
 }
 
 extension Revocation.Subject {
-    /// Whom it concerns; `nil` for everybody.
+    /// The user whom it concerns; `nil` for everybody.
     fileprivate var user: UserID? {
         switch self {
         case .workspace: nil
@@ -174,16 +177,16 @@ extension Revocation.Subject {
     }
 }
 
-/// `{"client":"…"}`, `{"user":"…"}` or `{"all":true}`, with `"workspace"`, `"purge"` and `"why"` for the operator.
+/// `{"client":"…"}`, `{"user":"…"}` or `{"all":true}`; for the operator also with `"workspace"`, `"purge"` and `"why"`.
 struct RevocationCall {
     var workspace: WorkspaceID?
     var user: UserID?
     var client: ClientID?
-    /// Everybody's tokens of the workspace.
+    /// True to revoke everybody's tokens of the workspace.
     var isWorkspace = false
-    /// The device's registration goes as well.
+    /// True to remove the device's registration as well.
     var isPurge = false
-    /// As the operator says.
+    /// The operator's reason.
     var reason = ""
 
     init(decoding bytes: [UInt8]) throws {
@@ -191,13 +194,17 @@ struct RevocationCall {
             try reader.object { reader, key in
                 switch key {
                 case "workspace":
-                    guard let id = WorkspaceID(checking: try reader.string()) else { throw reader.failure("no name") }
+                    guard let id = WorkspaceID(checking: try reader.string()) else {
+                        throw reader.failure("\"workspace\" is invalid")
+                    }
                     workspace = id
                 case "user":
-                    guard let id = UserID(checking: try reader.string()) else { throw reader.failure("no name") }
+                    guard let id = UserID(checking: try reader.string()) else {
+                        throw reader.failure("\"user\" is invalid")
+                    }
                     user = id
                 case "client":
-                    guard let id = UniqueID(try reader.string()) else { throw reader.failure("no client id") }
+                    guard let id = UniqueID(try reader.string()) else { throw reader.failure("\"client\" is invalid") }
                     client = id
                 case "all": isWorkspace = try reader.boolean()
                 case "purge": isPurge = try reader.boolean()
@@ -206,9 +213,9 @@ struct RevocationCall {
                 }
             }
             if isWorkspace, user != nil || client != nil {
-                throw reader.failure("\"all\" stands for itself")
+                throw reader.failure("\"all\" cannot be combined with \"user\" or \"client\"")
             }
-            if isPurge, client == nil { throw reader.failure("\"purge\" is for a client") }
+            if isPurge, client == nil { throw reader.failure("\"purge\" requires \"client\"") }
         }
     }
 }

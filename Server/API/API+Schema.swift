@@ -7,11 +7,11 @@ import TidemarkStore
 
 /// The operator's calls for the schema of the whole server.
 extension API {
-    /// `GET /v1/schema`: the document in force, and what belongs to it.
+    /// `GET /v1/schema`: the document in force, with its revision and requirement.
     func schemaInForce(for identity: Identity) async throws -> Response {
         try requireOperator(identity)
         guard let revision = try await node.schemas.revision(after: 0) else {
-            throw APIError(.notFound, "not_found", "no schema was put in force here")
+            throw APIError(.notFound, "not_found", "no schema is in force on this server")
         }
         var writer = JSONWriter(capacity: revision.document.count + 256)
         writer.literal("{\"revision\":")
@@ -28,14 +28,14 @@ extension API {
         return Response(json: writer.bytes)
     }
 
-    /// `POST /v1/schema`: puts a document in force while everybody is online, or says what that would change.
+    /// `POST /v1/schema`: puts a document in force while clients are connected, or returns what that would change.
     func applySchema(_ request: Request, of identity: Identity) async throws -> Response {
         try requireOperator(identity)
         let bytes = try await body(of: request)
         do {
             let call = try SchemaCall(decoding: bytes)
             guard let before = try await node.schemas.revision(after: 0) else {
-                throw SchemaRefusal(.invalid, "no schema was put in force here")
+                throw SchemaRefusal(.invalid, "no schema is in force on this server")
             }
             var plan = try SchemaPlan(call, on: before, now: node.now())
             if call.isDryRun {
@@ -52,7 +52,7 @@ extension API {
             try await keeping(act) {
                 guard try await node.schemas.keep(next) else {
                     throw SchemaRefusal(
-                        .moved, "another schema came in force meanwhile: look at what it changes, and try again")
+                        .moved, "another schema has come into force meanwhile: check what it changes, and try again")
                 }
                 try node.adopt(next)
             }
@@ -63,7 +63,7 @@ extension API {
         }
     }
 
-    /// Step by step between the reads of clients, for a bounded time.
+    /// Counts records step by step, between the reads of clients, for a bounded time.
     private func count(_ plan: inout SchemaPlan) async throws {
         let begun = node.now()
         let fields = plan.fields
@@ -81,12 +81,12 @@ extension API {
         plan.counted = counted
     }
 
-    /// A program of a workspace is not enough: the schema is everybody's.
+    /// Requires an operator. A service token of one workspace is not enough, because the schema is shared by all.
     func requireOperator(_ identity: Identity) throws(APIError) {
         guard identity.isOperator else {
             throw APIError(
                 .forbidden, "forbidden",
-                "this is for whoever runs the server: a token with \"op\": true, as 'tidemark token --operator' makes")
+                "this call requires an operator's token (\"op\": true): make one with 'tidemark token --operator'")
         }
     }
 }

@@ -8,15 +8,15 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// The calls over HTTP: the same conversation as on the socket, for programs without one (PROTOCOL.md, "HTTP").
+/// The calls over HTTP: the same protocol as on the socket, for programs that use no socket (PROTOCOL.md, "HTTP").
 package struct API: Sendable {
     let node: Node
     let rates: RateBook<PushCaller>
-    /// Looks at whose a client is, a user.
+    /// The rate at which a user's clients may be looked up.
     let lookups: RateBook<Caller>
     let polls: PollCount
     let readinessChecks: SharedAnswer<StoreError.Fault?>
-    /// `nil` where the server has none of its own.
+    /// The accounts; `nil` if the server has none.
     let accounts: AccountService?
     /// Web origins whose pages may call.
     let origins: Set<String>
@@ -24,10 +24,10 @@ package struct API: Sendable {
     private let markAuthenticated: @Sendable (any Channel) -> Void
 
     /// - Parameters:
-    ///   - accounts: `nil` where there are none; the calls of accounts are not there then.
+    ///   - accounts: `nil` if there are none; then their calls do not exist.
     ///   - origins: web origins whose pages may call.
-    ///   - peer: who is at the other end of a connection.
-    ///   - markAuthenticated: told of each connection that proved its token.
+    ///   - peer: returns the peer's address of a connection.
+    ///   - markAuthenticated: called with each connection that proved its token.
     package init(
         node: Node, accounts: AccountService? = nil, origins: Set<String> = [],
         peer: @escaping @Sendable (any Channel) -> SocketAddress? = { $0.remoteAddress },
@@ -46,7 +46,7 @@ package struct API: Sendable {
         readinessChecks = SharedAnswer(lifetime: node.limits.probeLifetime)
     }
 
-    /// The routes; add more to it before it serves.
+    /// Returns the routes; more can be added before it serves.
     package func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self)
         // First, so that refusals can be read by the pages that may call.
@@ -119,7 +119,7 @@ package struct API: Sendable {
             server: node.context.serverName, schema: node.context.schema, limits: node.context.limits)
     }
 
-    /// Who calls; a connection that proves it is no stranger any more.
+    /// Returns the caller's identity, and marks the connection as authenticated.
     private func authenticate(_ request: Request, _ context: APIContext) async throws(APIError) -> Identity {
         guard let token = request.headers[.authorization].flatMap(Self.bearerToken) else { throw .noToken }
         switch await node.verdict(on: token, of: peer(context.channel)?.ipAddress) {
@@ -135,20 +135,20 @@ package struct API: Sendable {
         }
     }
 
-    /// The whole body, up to the bound that is told to clients.
+    /// Reads the whole body, up to the limit that clients are given.
     func body(of request: Request) async throws -> [UInt8] {
         let buffer = try await request.body.collect(upTo: node.context.limits.messageBytesMax)
         return Array(buffer.readableBytesView)
     }
 
-    /// Refuses who may not do this by a token any more.
+    /// Throws if the token is revoked for this device.
     func requireUnrevoked(_ identity: Identity, _ device: DeviceClaim) throws(APIError) {
         guard let revoked = node.revocations.judge(identity, device) else { return }
         throw .unauthenticated(revoked.reason)
     }
 
-    /// Which device calls, as it says, if the token may do this for it. Where one of the user's was revoked, the one that is named
-    /// has to be registered for the user.
+    /// Returns the device that calls, as it states, if the token may be used for it. If one of the user's devices was
+    /// revoked, the named device must be registered for the user.
     func claim(_ client: ClientID?, of identity: Identity) async throws -> DeviceClaim {
         let device = client.map { DeviceClaim.named($0) } ?? .unnamed
         try requireUnrevoked(identity, device)
@@ -159,11 +159,11 @@ package struct API: Sendable {
         return device
     }
 
-    /// Does a call for who makes it. While it is in progress it counts against its user, as a connection does.
+    /// Authenticates and carries out a call. While it is in progress, it counts against its user, as a connection does.
     ///
     /// - Parameters:
-    ///   - device: with `later` the call judges for itself whether the token is revoked for a device.
-    ///   - isJudgedAfter: false for a call that revokes the token which it is made by.
+    ///   - device: with `later`, the call itself judges whether the token is revoked for a device.
+    ///   - isJudgedAfter: false for a call that may revoke its own token.
     private func counted(
         _ request: Request, _ context: APIContext, as device: DeviceClaim = .unnamed, isJudgedAfter: Bool = true,
         _ call: (Identity) async throws -> Response
@@ -175,18 +175,18 @@ package struct API: Sendable {
             let message = "the user has \(node.context.limits.callsPerUserMax) calls in progress; wait for one"
             var error = APIError.busy(
                 .tooManyRequests, .rateLimited, message, retryAfter: node.context.timing.retry)
-            // Or connections that do nothing would be left of the calls that were refused.
+            // Otherwise refused calls would leave idle connections.
             error.fields[.connection] = "close"
             throw error
         }
         defer { node.connectionCounts.endCall(of: user) }
         let response = try await call(identity)
-        // What was read for who has been signed out meanwhile is not given out.
+        // If the caller was signed out during the call, its result is not sent.
         if isJudgedAfter { try requireUnrevoked(identity, device) }
         return response
     }
 
-    /// The same for a call whose body is JSON.
+    /// Authenticates and carries out a call whose body is JSON.
     private func answer<Call>(
         _ request: Request, _ context: APIContext, as device: DeviceClaim = .unnamed,
         _ decode: ([UInt8]) throws(WireError) -> Call,
@@ -208,7 +208,7 @@ package struct API: Sendable {
 }
 
 extension Router<APIContext> {
-    /// A call that asks nobody who they are, by `GET`, and by `HEAD` for its status alone.
+    /// Adds a call that needs no token, for `GET`, and for `HEAD` with the status alone.
     func look(_ path: RouterPath, _ answer: @escaping @Sendable () async throws -> Response) {
         get(path) { _, _ in try await answer() }
         head(path) { _, _ in try await answer().createHeadResponse() }

@@ -2,10 +2,10 @@ package import Hummingbird
 import NIOCore
 import TidemarkWire
 
-/// What a route knows of its request besides the request itself.
+/// The data of a request that routes need besides the request itself.
 package struct APIContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// The connection, to be taken off the count of strangers once its token was accepted.
+    /// The connection, which is marked as authenticated once its token was accepted.
     let channel: any Channel
     /// The trace that the call is part of.
     var trace: TraceParent?

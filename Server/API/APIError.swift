@@ -5,18 +5,18 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkWire
 
-/// Why a call was not done: its status, and a body `{"code","msg"}` with what the client needs to go on.
+/// A refusal of a call: its status, and a body `{"code","msg"}` with the values that the client needs to continue.
 struct APIError: Error, CustomStringConvertible {
     let status: HTTPResponse.Status
     /// One of the protocol's codes.
     let code: String
-    /// For people. Says nothing about what the caller may not see.
+    /// The message for people. It reveals nothing that the caller may not see.
     let message: String
-    /// With `gap`: the client's last settled transaction.
+    /// The client's last settled transaction, with `gap`.
     var settledThrough: Int64?
     /// Milliseconds to wait before trying again.
     var retryAfter: Int64?
-    /// With `app_too_old`: the least version that is served.
+    /// The least version that is served, with `app_too_old`.
     var appMinimum: String?
     var fields = HTTPFields()
 
@@ -26,7 +26,7 @@ struct APIError: Error, CustomStringConvertible {
         self.message = message
     }
 
-    /// For the log, and for the audit.
+    /// The text for the log and the audit.
     var description: String { "\(code): \(message)" }
 
     init(_ error: WireError) { self.init(.badRequest, "invalid", error.description) }
@@ -37,7 +37,7 @@ struct APIError: Error, CustomStringConvertible {
         return error
     }
 
-    /// - Parameter reason: what is wrong with the token.
+    /// - Parameter reason: the fault of the token.
     static func unauthenticated(_ reason: String) -> APIError {
         var error = APIError(.unauthorized, "unauthenticated", reason)
         error.fields[.wwwAuthenticate] = #"Bearer realm="tidemark", error="invalid_token""#
@@ -49,7 +49,7 @@ struct APIError: Error, CustomStringConvertible {
         busy(status, code.rawValue, message, retryAfter: retryAfter)
     }
 
-    /// For the readiness probe: `code` names what is wrong.
+    /// Returns the refusal of the readiness probe; `code` names the fault.
     static func notReady(_ code: String, _ message: String, retryAfter: Int64) -> APIError {
         busy(.serviceUnavailable, code, message, retryAfter: retryAfter)
     }
@@ -59,7 +59,7 @@ struct APIError: Error, CustomStringConvertible {
     ) -> APIError {
         var error = APIError(status, code, message)
         error.retryAfter = retryAfter
-        // HTTP wants whole seconds.
+        // HTTP requires whole seconds.
         error.fields[.retryAfter] = String((retryAfter + 999) / 1_000)
         return error
     }
@@ -86,7 +86,7 @@ struct APIError: Error, CustomStringConvertible {
 }
 
 extension Response {
-    /// An answer of JSON that is bytes already.
+    /// Makes an answer of JSON bytes.
     init(json: [UInt8], status: HTTPResponse.Status = .ok, fields: HTTPFields = HTTPFields()) {
         var fields = fields
         fields[.contentType] = "application/json"

@@ -3,20 +3,20 @@ import NIOCore
 import TidemarkModel
 import TidemarkStore
 
-/// The bytes of one upload, hashed as they come.
+/// The bytes of one upload, hashed as they arrive.
 struct BlobUpload {
     private let announced: Int
     private var bytes: [UInt8] = []
     private var hash = SHA256()
 
-    /// - Parameter announced: how many bytes will come; room is made for them now, of which the system gives none before
-    ///   they do.
+    /// - Parameter announced: the number of bytes that will arrive. Room is reserved for them now, of which the system
+    ///   provides none before they arrive.
     init(announced: Int) {
         self.announced = announced
         bytes.reserveCapacity(announced)
     }
 
-    /// False when more come than were announced.
+    /// Appends bytes; false when there are more than were announced.
     mutating func append(_ part: ByteBuffer) -> Bool {
         guard part.readableBytes <= announced - bytes.count else { return false }
         part.withUnsafeReadableBytes { part in
@@ -26,7 +26,7 @@ struct BlobUpload {
         return true
     }
 
-    /// The blob, under the name that its bytes have; `nil` while some are missing.
+    /// The blob, under the digest of its bytes; `nil` while some are missing.
     var blob: Blob? {
         guard bytes.count == announced else { return nil }
         return Blob(digest: BlobDigest(sha256: hash.finalize()), bytes: bytes)

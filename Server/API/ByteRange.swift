@@ -1,16 +1,16 @@
-/// The part of some bytes that a request asks for (RFC 9110 §14): one range. Several, and what cannot be parsed, is answered by all of
-/// them, as a server may.
+/// The part of some bytes that a request asks for (RFC 9110 §14): one range. Several ranges, or one that cannot be
+/// parsed, are answered by all bytes, which a server may do.
 enum ByteRange: Equatable {
     case all
     case part(Range<Int>)
-    /// It begins behind the end.
+    /// The range begins after the end.
     case unsatisfiable
 
     private static let unit = "bytes="
 
     /// - Parameters:
     ///   - field: the value of `Range`.
-    ///   - size: the bytes that there are.
+    ///   - size: the number of bytes.
     init(_ field: String?, of size: Int) {
         self = .all
         guard let field, field.lowercased().hasPrefix(Self.unit) else { return }
@@ -19,7 +19,7 @@ enum ByteRange: Equatable {
         let (first, last) = (Self.number(ends[0]), Self.number(ends[1]))
         switch (first, last) {
         case (.absent, .value(let count)):
-            // The last so many.
+            // The last `count` bytes.
             self = count > 0 && size > 0 ? .part(max(0, size - count)..<size) : .unsatisfiable
         case (.value(let first), .absent):
             self = first < size ? .part(first..<size) : .unsatisfiable
@@ -35,7 +35,7 @@ enum ByteRange: Equatable {
         case value(Int)
     }
 
-    /// A number that is too large for ours is as large as ours can be: it lies behind every end.
+    /// Parses a number. One that is too large is replaced by the greatest `Int`, which is after every end.
     private static func number(_ text: Substring) -> Number {
         guard !text.isEmpty else { return .absent }
         guard text.utf8.allSatisfy({ (48...57).contains($0) }) else { return .malformed }

@@ -1,10 +1,11 @@
 import HTTPTypes
 import Hummingbird
 
-/// Lets pages of some web origins call: a browser asks before, by a request of its own, and shows a page only answers that name its
-/// origin. Other programs send no `Origin` and are not concerned; who calls is told by the token alone.
+/// Lets pages of some web origins call. A browser asks first, by a request of its own, and shows a page only answers
+/// that name its origin. Other programs send no `Origin`, and nothing changes for them. The caller is always identified
+/// by the token.
 struct CrossOrigin: RouterMiddleware {
-    /// As browsers write them.
+    /// The origins as browsers write them.
     let origins: Set<String>
 
     @concurrent func handle(
@@ -12,7 +13,7 @@ struct CrossOrigin: RouterMiddleware {
     ) async throws -> Response {
         guard let origin = request.headers[.origin], origins.contains(origin) else {
             var response = try await next(request, context)
-            // What is answered depends on it, as far as a cache on the way is concerned.
+            // Caches on the way must know that the answer depends on the origin.
             if !origins.isEmpty { response.headers[fields: .vary].append(HTTPField(name: .vary, value: "Origin")) }
             return response
         }
@@ -25,7 +26,7 @@ struct CrossOrigin: RouterMiddleware {
         return response
     }
 
-    /// What calls consist of; a browser may remember it for two hours.
+    /// The methods and headers of our calls; a browser may remember them for two hours.
     private static var permission: Response {
         Response(
             status: .noContent,

@@ -6,7 +6,7 @@ import TidemarkStore
 import TidemarkTelemetry
 import TidemarkWire
 
-/// Turns every error of a route, or of the router, into the one form of our refusals.
+/// Turns every error of a route, or of the router, into the common form of refusals.
 struct ErrorAnswers: RouterMiddleware {
     let retryAfter: Int64
     let telemetry: Telemetry

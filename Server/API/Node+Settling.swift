@@ -4,7 +4,7 @@ import TidemarkNode
 import TidemarkSequencer
 
 extension Node {
-    /// Gives the pieces of one push to the sequencer and waits for the word on all of it.
+    /// Submits the pieces of one push to the sequencer and waits for the outcome of all of them.
     func settle(_ pieces: [Submission], in workspace: WorkspaceID) async -> PushOutcome {
         await withCheckedContinuation { continuation in
             let pending = PendingOutcomes(count: pieces.count) { continuation.resume(returning: $0) }
@@ -16,7 +16,7 @@ extension Node {
     }
 }
 
-/// Collects the outcomes of a push's pieces, which may come on any thread.
+/// The outcomes of a push's pieces, which may arrive on any thread.
 private final class PendingOutcomes: Sendable {
     private let outcomes: Lock<[PushOutcome?]>
     private let finish: @Sendable (PushOutcome) -> Void

@@ -1,13 +1,13 @@
 import TidemarkLock
 
-/// How many pulls wait for something to happen. Any thread.
+/// The number of pulls that wait for a change. Any thread.
 final class PollCount: Sendable {
     private let max: Int
     private let count = Lock(0)
 
     init(max: Int) { self.max = max }
 
-    /// False when too many wait already.
+    /// Counts a pull; false when too many wait already.
     func enter() -> Bool {
         count.withLock { count in
             guard count < max else { return false }

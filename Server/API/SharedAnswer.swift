@@ -1,8 +1,8 @@
 import TidemarkLock
 import TidemarkModel
 
-/// One answer for all who ask within a while: however many ask, the question is put a few times a second, and once at a
-/// time. Any thread.
+/// One answer for all callers within a while: however many ask, the question is asked a few times a second, and once at
+/// a time. Any thread.
 final class SharedAnswer<Answer: Sendable>: Sendable {
     private struct State {
         var last: (answer: Answer, asked: Milliseconds)?
@@ -20,10 +20,10 @@ final class SharedAnswer<Answer: Sendable>: Sendable {
     private let lifetime: Int64
     private let state = Lock(State())
 
-    /// - Parameter lifetime: milliseconds for which an answer is given again.
+    /// - Parameter lifetime: milliseconds for which an answer is reused.
     init(lifetime: Int64) { self.lifetime = lifetime }
 
-    /// The answer of now, or of a moment ago.
+    /// Returns the present answer, or one of a moment ago.
     func value(now: () -> Milliseconds, _ ask: () async -> Answer) async -> Answer {
         while true {
             let asked = now()
@@ -31,7 +31,8 @@ final class SharedAnswer<Answer: Sendable>: Sendable {
             case .known(let answer): return answer
             case .ask:
                 let answer = await ask()
-                // Who went away meanwhile may have cut the question short: that says nothing to the others.
+                // If this caller's task was cancelled, the question may have been cut short: the answer is not valid
+                // for others.
                 finish(Task.isCancelled ? nil : answer, asked)
                 return answer
             case .wait:
@@ -43,7 +44,7 @@ final class SharedAnswer<Answer: Sendable>: Sendable {
 
     private func turn(_ now: Milliseconds) -> Turn {
         state.withLock { state in
-            // An answer from after now is as old as a clock that was put back.
+            // An answer from the future is as old as a clock that was set back.
             if let last = state.last, (0..<lifetime).contains(now - last.asked) { return .known(last.answer) }
             if state.isAsking { return .wait }
             state.isAsking = true
@@ -64,7 +65,7 @@ final class SharedAnswer<Answer: Sendable>: Sendable {
     private func wait() async -> Answer? {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
-                // The answer may have come between the two locks.
+                // The answer may have arrived between the two locks.
                 guard state.isAsking else { return true }
                 state.waiting.append(continuation)
                 return false

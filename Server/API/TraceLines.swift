@@ -4,8 +4,8 @@ import Logging
 import TidemarkNode
 import TidemarkWire
 
-/// Puts the trace that a call is part of, as its `traceparent` says, on the lines of the log that it leaves. One that is none, or
-/// comes twice, is ignored.
+/// Adds the trace of a call, from its `traceparent`, to the log lines that the call leaves. An invalid one, or one that
+/// appears twice, is ignored.
 struct TraceLines: RouterMiddleware {
     private static let field = HTTPField.Name("traceparent")
 

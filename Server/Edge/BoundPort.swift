@@ -1,16 +1,16 @@
 package import NIOCore
 
-/// Tells which port a server listens on, once it does: for port 0, where the kernel chooses.
+/// The port on which a server listens, known once it does: for port 0, where the kernel chooses.
 package struct BoundPort: Sendable {
     private let ports: AsyncStream<Int>
     private let continuation: AsyncStream<Int>.Continuation
 
-    /// A port that is not known yet.
+    /// Makes a port that is not known yet.
     package init() {
         (ports, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// What `Application(onServerRunning:)` takes.
+    /// The argument for `Application(onServerRunning:)`.
     package var onServerRunning: @Sendable (any Channel) async -> Void {
         { channel in
             if let port = channel.localAddress?.port { continuation.yield(port) }
@@ -18,7 +18,7 @@ package struct BoundPort: Sendable {
         }
     }
 
-    /// Ends the wait of ``value()`` when the server could not start. Harmless later.
+    /// Ends the wait of ``value()`` if the server could not start. Has no effect later.
     package func abandon() { continuation.finish() }
 
     /// Waits for the server to listen. Call it once.

@@ -2,39 +2,39 @@ import NIOCore
 import NIOHTTP1
 import TidemarkLock
 
-/// Counts open connections and what they hold, and says whether one more may come. Any thread.
+/// Counts open connections and the bytes they hold, and decides whether one more is admitted. Any thread.
 final class ConnectionLedger: Sendable {
-    /// What a connection may do.
+    /// The requests that a connection may make.
     enum Admission {
         case everything
-        /// All places are taken: it may ask how the server is, and nothing else.
+        /// All slots are taken: the connection may ask for the server's health, and nothing else.
         case probe
         case nothing
     }
 
     private struct State {
         var counts = LedgerCounts()
-        /// Those that may only probe.
+        /// Connections that may only probe.
         var probes: [ObjectIdentifier: any Channel] = [:]
-        /// Of connections whose other end is a proxy that is trusted.
+        /// The clients of connections whose peer is a trusted proxy.
         var clients: [ObjectIdentifier: Client] = [:]
     }
 
-    /// For whom a proxy speaks.
+    /// The client for which a proxy forwards.
     private struct Client {
-        /// The connection's own address, or that of the header which it began with.
+        /// The connection's own address, or the one in the proxy header at its beginning.
         var connection: SocketAddress?
-        /// What its last request says; `nil` for nothing.
+        /// The client's address in the last request; `nil` if it has none.
         var request: SocketAddress?
     }
 
     private let limits: EdgeLimits
-    /// The proxies whose word counts; `nil` where clients come themselves.
+    /// The trusted proxies; `nil` if clients connect directly.
     let proxies: TrustedProxies?
     let observe: @Sendable (EdgeNote) -> Void
     private let state = Lock(State())
 
-    /// - Parameter observe: told of what is refused and closed.
+    /// - Parameter observe: receives refusals and closes.
     init(
         _ limits: EdgeLimits, proxies: TrustedProxies? = nil,
         observe: @escaping @Sendable (EdgeNote) -> Void = { _ in }
@@ -48,7 +48,7 @@ final class ConnectionLedger: Sendable {
     func admit(_ channel: any Channel) -> Admission {
         let key = ObjectIdentifier(channel)
         let address = channel.remoteAddress
-        // Whom a proxy's connection is for is told later.
+        // A proxy states its client's address later.
         let isOfProxy = isTrusted(address)
         let network = isOfProxy ? nil : address?.network
         let (admission, evicted) = state.withLock { state in
@@ -73,10 +73,10 @@ final class ConnectionLedger: Sendable {
         return admission
     }
 
-    /// Whether an address is a proxy's whose word counts.
+    /// Whether an address is a trusted proxy's.
     func isTrusted(_ address: SocketAddress?) -> Bool { proxies?.contains(address) ?? false }
 
-    /// Who is at the other end, as far as it can be told: behind a trusted proxy its client.
+    /// Returns the peer's address, if it is known: behind a trusted proxy, its client's.
     func peer(of channel: any Channel) -> SocketAddress? {
         guard proxies != nil else { return channel.remoteAddress }
         let client = state.withLock { $0.clients[ObjectIdentifier(channel)] }
@@ -84,7 +84,8 @@ final class ConnectionLedger: Sendable {
         return client.request ?? client.connection
     }
 
-    /// A trusted proxy said for whom the connection is, for as long as it is open. False when that address has too many.
+    /// Sets the client's address of a connection for as long as it is open, as its trusted proxy states. False when
+    /// that address has too many.
     func place(_ channel: any Channel, at address: SocketAddress) -> Bool {
         let key = ObjectIdentifier(channel)
         let network = isTrusted(address) ? nil : address.network
@@ -96,7 +97,8 @@ final class ConnectionLedger: Sendable {
         return hasRoom
     }
 
-    /// A request begins; behind a trusted proxy it says for whom. False when that address has too many connections.
+    /// Begins a request; behind a trusted proxy its headers name the client. False when that address has too many
+    /// connections.
     func begin(_ headers: HTTPHeaders, on channel: any Channel) -> Bool {
         guard let proxies else { return true }
         let key = ObjectIdentifier(channel)
@@ -116,30 +118,30 @@ final class ConnectionLedger: Sendable {
         return hasRoom
     }
 
-    /// The connection has proved who it is.
+    /// Marks a connection as authenticated.
     func markAuthenticated(_ channel: any Channel) {
         state.withLock { $0.counts.forgetStranger(ObjectIdentifier(channel)) }
     }
 
-    /// The call of a connection is answered: from here on it is one of its address's again, as a connection that waits for
-    /// its next call belongs to nobody. False when its address has too many, and it has to go.
+    /// Counts a connection whose call is answered for its address again: while it waits for its next call, it belongs
+    /// to no user. False when its address has too many, and it must be closed.
     func markIdle(_ channel: any Channel) -> Bool {
         let key = ObjectIdentifier(channel)
         return state.withLock { state in
-            // A connection of a proxy that waits for its next call is nobody's.
+            // A proxy's connection that waits for its next call belongs to no client.
             let address = state.clients[key].map(\.connection) ?? channel.remoteAddress
             let network = isTrusted(address) ? nil : address?.network
             return state.counts.idle(key, from: network, limits)
         }
     }
 
-    /// A connection that has not proved who it is has so many bytes of an unfinished message. False when there is no room
-    /// for them; true for one that has.
+    /// Counts the bytes of an unfinished message on an unauthenticated connection. False when there is no room
+    /// for them; true for an authenticated one.
     func hold(_ bytes: Int, for channel: any Channel) -> Bool {
         state.withLock { $0.counts.hold(bytes, for: ObjectIdentifier(channel), limits) }
     }
 
-    /// Bytes that connections keep together which have not proved who they are.
+    /// Bytes of unfinished messages that all unauthenticated connections hold together.
     var unauthenticatedBytes: Int { state.withLock { $0.counts.unauthenticatedBytes } }
 
     func snapshot() -> EdgeCounts {
@@ -150,11 +152,11 @@ final class ConnectionLedger: Sendable {
     }
 }
 
-/// How many connections the edge has, for metrics.
+/// The number of the edge's connections, for metrics.
 package struct EdgeCounts: Sendable, Equatable {
-    /// Connections open now, HTTP and WebSocket, and those that may only probe.
+    /// Connections open now: HTTP, WebSocket, and those that may only probe.
     package var open: Int
-    /// Those of them that have not been marked as authenticated (connections over local sockets are not counted).
+    /// Open connections that are not authenticated (connections over local sockets are not counted).
     package var unauthenticated: Int
     /// Connections refused since the start, by either bound.
     package var refused: Int

@@ -2,15 +2,16 @@ package import HummingbirdCore
 package import NIOCore
 package import NIOSSL
 
-/// The server's only door: HTTP/1.1 for a router, with TLS or without, and WebSockets at `/v1/sync` for ``SocketOwner``s.
+/// The server's only entrance: HTTP/1.1 for a router, with TLS or without, and WebSockets at `/v1/sync` for
+/// ``SocketOwner``s.
 ///
 /// ```swift
 /// let edge = Edge(limits: EdgeLimits()) { loop in Sessions(on: loop) }
 /// let port = BoundPort()
 /// let app = Application(router: router, server: edge.server, onServerRunning: port.onServerRunning)
 /// ```
-/// A graceful shutdown tells every socket's owner
-/// (``SocketOwner/draining(_:)``), answers the requests in flight and closes idle connections.
+/// A graceful shutdown notifies every socket's owner (``SocketOwner/draining(_:)``), answers the requests in flight and
+/// closes idle connections.
 package struct Edge: Sendable {
     /// The bounds that this edge keeps.
     package let limits: EdgeLimits
@@ -20,10 +21,11 @@ package struct Edge: Sendable {
     private let tls: (@Sendable () -> NIOSSLContext)?
 
     /// - Parameters:
-    ///   - sites: judges the name by which each request came, and the page that makes it.
-    ///   - proxies: those whose word counts for who is at the other end.
-    ///   - tls: asked for each connection, so that a certificate can be replaced; `nil` speaks plain text.
-    ///   - observe: told of what is refused and closed, for figures and logs; on the connection's loop, must not block.
+    ///   - sites: judges the host name of each request, and the origin of the page that makes it.
+    ///   - proxies: the proxies that are trusted to state the peer's address.
+    ///   - tls: called for each connection, so that a certificate can be replaced; `nil` speaks plain text.
+    ///   - observe: receives refusals and closes, for metrics and logs; called on the connection's loop, must not
+    ///     block.
     ///   - makeOwner: called once on each event loop, when its first socket opens.
     package init(
         limits: EdgeLimits,
@@ -40,7 +42,7 @@ package struct Edge: Sendable {
         loops = LoopDirectory(limits: limits, makeOwner: makeOwner)
     }
 
-    /// What `Application(router:server:…)` takes. Use it for one application: the counts are this edge's.
+    /// The argument for `Application(router:server:…)`. Use it for one application: the counts are this edge's.
     package var server: HTTPServerBuilder {
         HTTPServerBuilder { responder in
             EdgeChannel(
@@ -48,13 +50,13 @@ package struct Edge: Sendable {
         }
     }
 
-    /// Takes an HTTP connection off its address's count of strangers; call it when a request proved its token. Any thread.
+    /// Ends the count of an HTTP connection as unauthenticated; call it when a request proved its token. Any thread.
     package func markAuthenticated(_ channel: any Channel) { ledger.markAuthenticated(channel) }
 
-    /// Who is at the other end of a connection, as far as it can be told: behind a trusted proxy its client. Any thread.
+    /// Returns the peer's address, if it is known: behind a trusted proxy, its client's. Any thread.
     package func peer(of channel: any Channel) -> SocketAddress? { ledger.peer(of: channel) }
 
-    /// Bytes of long unfinished messages of sockets that nobody knows. Any thread.
+    /// Bytes of long unfinished messages of unauthenticated sockets. Any thread.
     package var unauthenticatedBytes: Int { ledger.unauthenticatedBytes }
 
     /// The connections now. Any thread.

@@ -6,20 +6,20 @@ import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 import NIOSSL
 
-/// What became of a connection once its first request was read.
+/// The use of a connection, known once its first request was read.
 enum EdgeOutcome: Sendable {
     case http(NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>)
     case webSocket
     case refused
 }
 
-/// A connection in the HTTP server's hands.
+/// A connection that the HTTP server handles.
 struct EdgeConnection: ServerChildChannelValue {
     let channel: any Channel
     let outcome: EventLoopFuture<EdgeOutcome>
 }
 
-/// How the HTTP server sets up each accepted connection: HTTP/1.1 whose first request may become a WebSocket.
+/// Sets up each accepted connection for the HTTP server: HTTP/1.1 whose first request may become a WebSocket.
 struct EdgeChannel: HTTPChannelHandler {
     let responder: Responder
     let limits: EdgeLimits
@@ -30,7 +30,7 @@ struct EdgeChannel: HTTPChannelHandler {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<EdgeConnection> {
         channel.eventLoop.makeCompletedFuture {
-            // Who has gone already has no address any more: what he left says nothing.
+            // A peer that has already left has no address any more: its bytes are useless.
             guard channel.remoteAddress != nil || channel.localAddress?.protocol == .unix else {
                 channel.close(promise: nil)
                 return EdgeConnection(channel: channel, outcome: channel.eventLoop.makeSucceededFuture(.refused))
@@ -53,7 +53,7 @@ struct EdgeChannel: HTTPChannelHandler {
                 case .http(let channel):
                     await handleHTTP(asyncChannel: channel, logger: logger)
                 case .webSocket:
-                    // The event loop does the work; this task lives on so that a graceful shutdown waits for the socket.
+                    // The event loop does the work; this task only makes a graceful shutdown wait for the socket.
                     try await value.channel.closeFuture.get()
                 case .refused:
                     break

@@ -25,11 +25,11 @@ struct FrameParser {
     private let fragmentsMax: Int
     private var phase = Phase.start
     private var message: [UInt8] = []
-    /// Frames of the unfinished message so far; 0 means that there is none.
+    /// Frames of the unfinished message so far; 0 if there is none.
     private var fragments = 0
     private var control: [UInt8] = []
 
-    /// What is kept of an unfinished message.
+    /// Bytes that are kept of an unfinished message.
     var unfinishedBytes: Int { message.count }
 
     init(messageBytesMax: Int, fragmentsMax: Int) {
@@ -37,9 +37,9 @@ struct FrameParser {
         self.fragmentsMax = fragmentsMax
     }
 
-    /// The next event in `bytes`, or `nil` when all of them are consumed and more are needed.
+    /// Returns the next event in `bytes`, or `nil` when all of them are consumed and more are needed.
     ///
-    /// After a throw the parser has lost its place and must not be fed again.
+    /// After a throw the parser's state is undefined, and it must not be fed again.
     mutating func next(from bytes: inout ByteBuffer) throws(FrameViolation) -> Event? {
         while true {
             if case .payload(let opcode, let isFinal, let bytesLeft, let key) = phase {
@@ -63,7 +63,7 @@ struct FrameParser {
         }
     }
 
-    /// Drops the unfinished message: nothing more will be fed.
+    /// Drops the unfinished message; call it when nothing more will be fed.
     mutating func abandon() { message = [] }
 
     private mutating func advance(_ byte: UInt8) throws(FrameViolation) -> Phase {
@@ -153,7 +153,7 @@ struct FrameParser {
     }
 }
 
-/// What a peer did against RFC 6455, or against our limits: the close code it gets and the reason it is told.
+/// A violation of RFC 6455 or of our limits, with the close code and the reason that the peer receives.
 struct FrameViolation: Error, Equatable {
     let code: UInt16
     let reason: String
@@ -172,17 +172,17 @@ struct FrameViolation: Error, Equatable {
     static let nothingToContinue = FrameViolation(EdgeCloseCode.protocolError, "continuation of no message")
     static let messageUnfinished = FrameViolation(EdgeCloseCode.protocolError, "the previous message is not finished")
     static let closePayload = FrameViolation(EdgeCloseCode.protocolError, "close frame without a valid code")
-    static let binary = FrameViolation(EdgeCloseCode.unacceptable, "only text messages are spoken here")
+    static let binary = FrameViolation(EdgeCloseCode.unacceptable, "only text messages are supported")
     static let notUTF8 = FrameViolation(EdgeCloseCode.notUTF8, "text is not UTF-8")
     static let tooBig = FrameViolation(EdgeCloseCode.tooBig, "message too big")
     static let tooManyFragments = FrameViolation(EdgeCloseCode.tooBig, "message in too many fragments")
     static let noRoom = FrameViolation(
-        EdgeCloseCode.unavailable, "no room for so long a message before hello was read; try again")
+        EdgeCloseCode.unavailable, "no room for such a long message before hello; try again")
     static let tooManyControls = FrameViolation(EdgeCloseCode.policyViolation, "too many pings and pongs")
 }
 
 extension UInt32 {
-    /// The masking key as it applies `count` bytes further on.
+    /// Returns the masking key for the byte at an offset of `count`.
     func rotated(byBytes count: Int) -> UInt32 {
         let bits = UInt32((count & 3) &* 8)
         return bits == 0 ? self : self << bits | self >> (32 &- bits)
@@ -190,7 +190,7 @@ extension UInt32 {
 }
 
 extension [UInt8] {
-    /// Moves `count` readable bytes of `source` to the end and takes the mask off them (RFC 6455 §5.3).
+    /// Moves `count` readable bytes of `source` to the end and removes their mask (RFC 6455 §5.3).
     ///
     /// `key` is the masking key as a big-endian number. At most the readable bytes are moved.
     mutating func appendUnmasked(_ count: Int, of source: inout ByteBuffer, key: UInt32) {
@@ -247,8 +247,8 @@ func isValidUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
 
 private let asciiMask: UInt64 = 0x8080_8080_8080_8080
 
-/// What a lead byte promises: the sequence's length, and the second byte's range, which rules out the rest of the
-/// ill-formed sequences.
+/// The properties of a sequence that its lead byte determines: its length, and the second byte's range, which excludes
+/// the other ill-formed sequences.
 private struct UTF8Sequence {
     let length: Int
     let second: ClosedRange<UInt8>

@@ -1,9 +1,10 @@
 import NIOCore
 import NIOHTTP1
 
-/// Keeps the deadlines and bounds of one HTTP connection and judges WebSocket handshakes, before anything else sees them.
+/// Keeps the deadlines and bounds of one HTTP connection and judges WebSocket handshakes, before other handlers see
+/// them.
 ///
-/// Sits right behind the HTTP codec and leaves with it when the connection becomes a WebSocket.
+/// It is right behind the HTTP codec, and is removed with it when the connection becomes a WebSocket.
 final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -12,11 +13,11 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let ledger: ConnectionLedger
     private let sites: SiteCheck
-    /// The connection came when all places were taken: it may ask how the server is, once.
+    /// True if the connection arrived when all slots were taken: it may ask for the server's health, once.
     private let isProbe: Bool
     private var state: HTTPConnectionState
     private var hasAnswerBegun = false
-    /// The answer that is being written says that it is the last.
+    /// True when the answer that is being written announces itself as the last.
     private var isLastByItself = false
     private var alarm: (due: NIODeadline, task: Scheduled<Void>)?
 
@@ -59,15 +60,15 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Lets a client send the body that it holds back until it hears this. Where an earlier answer is still to be written, it goes without:
-    /// such a client waits for a moment only (RFC 9110 §10.1.1).
+    /// Lets a client send the body that it holds back until it receives this. While an earlier answer is unwritten,
+    /// nothing is sent: such a client waits only for a moment (RFC 9110 §10.1.1).
     private func goOn(_ context: ChannelHandlerContext) {
         guard !hasAnswerBegun, state.unanswered == 1 else { return }
         context.writeAndFlush(
             wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
     }
 
-    /// The alarm comes first: what is passed on may be an upgrade, which takes this handler out of the pipeline.
+    /// Sets the alarm first: the data may be an upgrade, which removes this handler from the pipeline.
     private func pass(_ data: NIOAny, _ context: ChannelHandlerContext) {
         arm(context)
         context.fireChannelRead(data)
@@ -115,7 +116,7 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Whether the connection is idle from here on, and its address has idle ones enough.
+    /// Whether the connection is idle from now on, and its address has enough idle ones.
     private func isOneTooMany(_ context: ChannelHandlerContext) -> Bool {
         state.unanswered == 0 && !ledger.markIdle(context.channel)
     }
@@ -130,9 +131,9 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             guard state.isFirstRequest else { return .upgradeRequired("open a new connection for a WebSocket") }
             return HandshakeCheck.refusal(of: head)
         }
-        // Nothing else here is upgraded: RFC 9110 §7.8 lets a server ignore the wish.
+        // No other upgrade is supported: RFC 9110 §7.8 lets a server ignore the header.
         head.headers.remove(name: "upgrade")
-        // What is no number of ours is too large a one: the parser lets nothing else pass.
+        // A number that does not fit is too large: the parser rejects everything else.
         guard let length = head.headers.first(name: "content-length").map({ Int($0) ?? .max }) else { return nil }
         if Self.isForBlob(head), let bytesMax = state.limits.blobBytesMax {
             return length > bytesMax ? .blobTooLarge(bytesMax) : nil
@@ -148,8 +149,9 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         head.method == .PUT && head.uri.hasPrefix("/v1/blobs/")
     }
 
-    /// Answers if the next answer due is this request's, then closes our half: closing both with the peer's bytes unread
-    /// would make the kernel send a reset, which can overtake the answer. ``EdgeLimits/closeDeadline`` ends the other half.
+    /// Answers if the next due answer is this request's, then closes our half. Closing both with the peer's bytes
+    /// unread would make the kernel send a reset, which can overtake the answer. ``EdgeLimits/closeDeadline`` ends the
+    /// other half.
     private func refuse(_ refusal: HTTPRefusal, _ context: ChannelHandlerContext, isParsed: Bool = true) {
         let isItsTurn = !hasAnswerBegun && state.unanswered == (isParsed ? 1 : 0)
         guard !state.isRefused, isItsTurn else { return context.close(promise: nil) }
@@ -162,8 +164,8 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         arm(context)
     }
 
-    /// One timer follows the state lazily: it is set anew when it fires early, and before that only if the deadline
-    /// moved to an earlier time. A busy connection therefore sets one timer a minute, not one a request.
+    /// Sets the one timer, which follows the state lazily: it is set anew when it fires early, and before that only if
+    /// the deadline moved to an earlier time. A busy connection therefore sets one timer a minute, not one a request.
     private func arm(_ context: ChannelHandlerContext) {
         let deadline = state.deadline
         if let alarm {

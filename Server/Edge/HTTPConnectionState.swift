@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Where an HTTP connection stands, and until when it may stay there: a pure machine.
+/// The state of an HTTP connection, and its deadline in that state: a pure machine.
 struct HTTPConnectionState {
     private enum Waiting {
         case forFirstHead
@@ -14,7 +14,7 @@ struct HTTPConnectionState {
     private var since: NIODeadline
     private var bodyBytes = 0
     private var bodyBytesMax = 0
-    /// When the last piece of the body came.
+    /// The time at which the last piece of the body arrived.
     private var touched: NIODeadline
     /// Bytes of the answer that is being written.
     private var answerBytes = 0
@@ -30,7 +30,7 @@ struct HTTPConnectionState {
         self.limits = limits
     }
 
-    /// When the connection is closed, unless something happens first.
+    /// The time at which the connection is closed, unless something happens first.
     var deadline: NIODeadline {
         switch waiting {
         case .forFirstHead: since + TimeAmount(limits.headDeadline)
@@ -41,12 +41,12 @@ struct HTTPConnectionState {
         }
     }
 
-    /// What bytes that have passed are worth to a slow peer.
+    /// Returns the time by which transferred bytes extend a slow peer's deadline.
     private func time(for bytes: Int) -> TimeAmount {
         .milliseconds(Int64(bytes) * 1_000 / Int64(max(1, limits.bytesPerSecondMin)))
     }
 
-    /// The request has come whole, and its answer has not gone whole.
+    /// True when the request has arrived completely, and its answer is not complete.
     var isAnswering: Bool { waiting == .forAnswer }
 
     var isRefused: Bool { waiting == .forPeerToLeave }
@@ -54,7 +54,9 @@ struct HTTPConnectionState {
     /// Whether the answer that is being written must say that it is the last.
     var isLastAnswer: Bool { isQuiescing && unanswered == 1 && waiting == .forAnswer }
 
-    /// - Parameter bodyBytesMax: of this request; the limits' own when there is none.
+    /// Begins a request.
+    ///
+    /// - Parameter bodyBytesMax: the bound of this request's body; if `nil`, the limits' own.
     mutating func head(at now: NIODeadline, bodyBytesMax: Int? = nil) {
         isFirstRequest = waiting == .forFirstHead
         unanswered += 1
@@ -73,7 +75,7 @@ struct HTTPConnectionState {
 
     mutating func answer(_ count: Int) { answerBytes += count }
 
-    /// Whether the connection closes here: shutting down, and the answer came before the request's end.
+    /// Whether the connection closes here: it is shutting down, and the answer was complete before the request's end.
     mutating func requestEnd(at now: NIODeadline) -> Bool {
         wait(unanswered > 0 ? .forAnswer : .forNextHead, now)
         return isQuiescing && unanswered == 0

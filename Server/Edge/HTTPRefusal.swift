@@ -1,14 +1,14 @@
 import NIOCore
 import NIOHTTP1
 
-/// An answer that the edge gives itself, before any route: then the connection ends.
+/// An answer that the edge itself gives, before any route; then the connection is closed.
 struct HTTPRefusal: Sendable {
     let head: HTTPResponseHead
     let body: ByteBuffer
 
     /// - Parameters:
     ///   - code: the error code of the protocol, for programs.
-    ///   - message: for people; constant text only, it goes into JSON unescaped.
+    ///   - message: for people; only constant text, because it is put into JSON unescaped.
     init(
         _ status: HTTPResponseStatus, _ code: String, _ message: String, _ headers: [(String, String)] = []
     ) {
@@ -33,7 +33,7 @@ struct HTTPRefusal: Sendable {
     static let noConnectionLeft = HTTPRefusal(
         .serviceUnavailable, "overloaded", "the server has no connection left; try again", [("Retry-After", "1")])
     static let expectationFailed = HTTPRefusal(
-        .expectationFailed, "invalid", "Expect knows nothing here but 100-continue")
+        .expectationFailed, "invalid", "the only supported value of Expect is 100-continue")
     static let headersTooLarge = HTTPRefusal(
         .requestHeaderFieldsTooLarge, "too_large", "the request's header fields are too large")
     static let malformed = HTTPRefusal(.badRequest, "invalid", "this is not an HTTP/1.1 request")

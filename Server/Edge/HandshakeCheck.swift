@@ -1,17 +1,17 @@
 import NIOHTTP1
 
-/// Judges a request for the WebSocket address: pure, so that the whole table of refusals is testable.
+/// Judges a request to the WebSocket's path: pure, so that the whole table of refusals is testable.
 enum HandshakeCheck {
-    /// The address of the WebSocket.
+    /// The path of the WebSocket.
     static let path = "/v1/sync"
-    /// The encoding that a client must offer, and gets.
+    /// The encoding that a client must offer, and that is used.
     static let subprotocol = "tidemark.1.json"
 
     static func isForSocket(_ head: HTTPRequestHead) -> Bool {
         head.uri.prefix { $0 != "?" } == path
     }
 
-    /// Why the handshake is refused, or `nil` when it may go ahead.
+    /// Returns the reason why the handshake is refused, or `nil` when it may continue.
     static func refusal(of head: HTTPRequestHead) -> HTTPRefusal? {
         let headers = head.headers
         guard head.method == .GET else {
@@ -23,7 +23,7 @@ enum HandshakeCheck {
             return .upgradeRequired("this address speaks WebSocket only")
         }
         guard headers[canonicalForm: "sec-websocket-version"].elementsEqual(["13"]) else {
-            return .upgradeRequired("only version 13 of WebSocket is spoken here")
+            return .upgradeRequired("only version 13 of WebSocket is supported")
         }
         guard headers.websocketKey != nil else {
             return HTTPRefusal(.badRequest, "invalid", "Sec-WebSocket-Key must be 16 bytes in base64, once")

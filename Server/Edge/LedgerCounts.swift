@@ -1,33 +1,33 @@
-/// The figures of a ``ConnectionLedger``: a pure machine.
+/// The counts of a ``ConnectionLedger``: a pure machine.
 struct LedgerCounts {
-    /// A connection that has not proved who it is.
+    /// A connection that is not authenticated.
     private struct Stranger {
         /// `nil` over a local socket.
         var network: UInt64?
-        /// Bytes of an unfinished message, of those that are counted together.
+        /// Bytes of an unfinished message that are counted against the common bound.
         var bytes = 0
     }
 
-    /// What the strangers of one network have together.
+    /// The connections and bytes of one network's strangers.
     private struct Share {
         var connections = 0
         var bytes = 0
     }
 
-    /// Connections, those for probes among them.
+    /// Connections, including those for probes.
     private(set) var open = 0
     private(set) var refused = 0
     private var strangers: [ObjectIdentifier: Stranger] = [:]
     private var shares: [UInt64: Share] = [:]
     /// Counted bytes of all strangers.
     private(set) var unauthenticatedBytes = 0
-    /// Connections that came when all places were taken, oldest first.
+    /// Connections that arrived when all slots were taken, oldest first.
     private var probes: [(key: ObjectIdentifier, network: UInt64?)] = []
 
-    /// Strangers, but those over local sockets.
+    /// The number of strangers, except those over local sockets.
     var unauthenticated: Int { shares.values.reduce(0) { $0 + $1.connections } }
 
-    /// - Returns: what the connection may do, and an older one that has to make room for it.
+    /// - Returns: the requests that the connection may make, and an older connection that it replaces.
     mutating func admit(
         _ key: ObjectIdentifier, from network: UInt64?, _ limits: EdgeLimits
     ) -> (admission: ConnectionLedger.Admission, evicted: ObjectIdentifier?) {
@@ -40,7 +40,8 @@ struct LedgerCounts {
         return (.everything, nil)
     }
 
-    /// The newest goes before the oldest: a probe takes a moment, and what stays longer is none.
+    /// Admits a probe in preference to the oldest one: a probe takes a moment, so that a connection that stays longer
+    /// is not one.
     private mutating func admitProbe(
         _ key: ObjectIdentifier, from network: UInt64?, _ limits: EdgeLimits
     ) -> (ConnectionLedger.Admission, ObjectIdentifier?) {
@@ -73,7 +74,7 @@ struct LedgerCounts {
         shares[network] = share.connections > 0 ? share : nil
     }
 
-    /// A connection that has not proved who it is turns out to be of another network. False where that has too many; then
+    /// Moves an unauthenticated connection to another network. False when that network has too many; then
     /// nothing changes.
     mutating func move(_ key: ObjectIdentifier, to network: UInt64?, _ limits: EdgeLimits) -> Bool {
         guard let stranger = strangers[key], stranger.network != network else { return true }
@@ -104,7 +105,7 @@ struct LedgerCounts {
         guard more <= 0 || unauthenticatedBytes + more <= limits.unauthenticatedBytesMax else { return false }
         if let network = stranger.network {
             let ofNetwork = (shares[network]?.bytes ?? 0) + more
-            // Where one address is everybody, behind a proxy, it has no bound of its own.
+            // If all clients share one address, behind a proxy, it has no bound of its own.
             guard
                 more <= 0 || limits.unauthenticatedPerAddressMax == nil
                     || ofNetwork <= limits.unauthenticatedBytesPerAddressMax

@@ -1,40 +1,42 @@
 import NIOCore
 import NIOHTTP1
 
-/// Judges the name by which a request reaches this server, and the page that makes it.
+/// Judges the host name of a request, and the origin of the page that makes it.
 ///
-/// A browser lets a page of any site call whatever its user's machine reaches. Under a name of its own, whose address the site's owner
-/// moves here (DNS rebinding), such a page could read the answers as well. So a request names an address, `localhost` or a name that
-/// the operator has given, and a page is of the server's own origin or of one that is named.
+/// A browser lets a page of any site call every server that its user's machine reaches. If the page has a host name
+/// whose address the site's owner moves here (DNS rebinding), it could read the answers as well. So a request must name
+/// an address, `localhost` or a name that the operator has configured. A page must be of the server's own
+/// origin or of a configured one.
 package struct SiteCheck: Hashable, Sendable {
     /// The server's names, in lower case and without a final dot.
     private let names: Set<String>
     /// Web origins whose pages may call, as browsers write them.
     private let origins: Set<String>
 
-    /// Why a request is refused.
+    /// The reason why a request is refused.
     package enum Fault: String, Sendable, CaseIterable {
-        /// `Host` is written twice, or is no host.
+        /// `Host` appears twice, or is not a host.
         case malformed = "host_malformed"
-        /// `Host` is none of the server's names.
+        /// `Host` is not one of the server's names.
         case unknownName = "host_unknown"
-        /// The page's origin is neither the server's own nor named.
+        /// The page's origin is neither the server's own nor configured.
         case foreignOrigin = "origin_foreign"
     }
 
     /// - Parameters:
-    ///   - names: names of the server beside `localhost` and every address.
+    ///   - names: names of the server besides `localhost` and every address.
     ///   - origins: exact values of `Origin` whose pages may call.
     package init(names: Set<String> = [], origins: Set<String> = []) {
         self.names = Set(names.map { Host.plain($0.lowercased()) } + ["localhost"])
         self.origins = origins
     }
 
-    /// The reason to refuse a request, or `nil`.
+    /// Returns the reason to refuse a request, or `nil`.
     ///
     /// - Parameters:
-    ///   - hosts: the values of `Host`. None is admitted: no browser leaves it out, and probes of HTTP/1.0 do.
-    ///   - origins: the values of `Origin`. None is admitted: apps send none.
+    ///   - hosts: the values of `Host`. An empty list is admitted: every browser sends one, and probes of HTTP/1.0 do
+    ///     not.
+    ///   - origins: the values of `Origin`. An empty list is admitted: apps send none.
     package func fault(hosts: [String], origins: [String]) -> Fault? {
         guard hosts.count <= 1 else { return .malformed }
         var host: Host?
@@ -53,13 +55,13 @@ package struct SiteCheck: Hashable, Sendable {
 
 /// The value of `Host`.
 private struct Host {
-    /// In lower case, without a final dot; an IPv6 address without brackets.
+    /// The host in lower case, without a final dot; an IPv6 address without brackets.
     let name: String
     let isAddress: Bool
-    /// `nil` for the usual one.
+    /// The port; `nil` for the scheme's default.
     let port: Int?
 
-    /// `nil` for what is no host with or without a port.
+    /// Parses a host with or without a port; `nil` for anything else.
     init?(_ text: String) {
         var name = Substring(text)
         var digits: Substring?
@@ -88,11 +90,11 @@ private struct Host {
         self.name = Self.plain(name.lowercased())
     }
 
-    /// A name without the dot that ends an absolute one.
+    /// Returns a name without the dot that ends an absolute one.
     static func plain(_ name: String) -> String { name.hasSuffix(".") ? String(name.dropLast()) : name }
 
-    /// Whether a page of this origin came from this host. A proxy may speak TLS before the server, so the scheme decides the usual port
-    /// and nothing else.
+    /// Whether a page of this origin is from this host. A proxy may speak TLS before the server, so the scheme decides
+    /// only the default port.
     func isOrigin(_ origin: String) -> Bool {
         for (scheme, usual) in [("http://", 80), ("https://", 443)] where origin.hasPrefix(scheme) {
             guard let other = Host(String(origin.dropFirst(scheme.count))) else { return false }
@@ -126,9 +128,9 @@ extension SiteCheck.Fault {
         switch self {
         case .malformed: "Host must be one host, with or without a port"
         case .unknownName:
-            "this server has no such name: give it by --host-names (TIDEMARK_HOST_NAMES), or call it by its address"
+            "unknown host name: add it with --host-names (TIDEMARK_HOST_NAMES), or call this server by its address"
         case .foreignOrigin:
-            "pages of this origin may not call here: name it by --origins (TIDEMARK_ORIGINS)"
+            "pages of this origin may not call this server: allow it with --origins (TIDEMARK_ORIGINS)"
         }
     }
 

@@ -13,15 +13,15 @@ package final class Socket {
     package let eventLoop: any EventLoop
     /// The token of the handshake's `Authorization: Bearer …` header, until ``markAuthenticated()`` drops it.
     package private(set) var bearerToken: String?
-    /// Nobody has said for whom this socket speaks.
+    /// True until the owner has authenticated the socket.
     private(set) var isUnauthenticated = true
     /// The owner's own state for this socket; the edge drops it after ``SocketOwner/closed(_:)``.
     package var session: AnyObject?
 
-    /// How it ended; `nil` while it is open, and where it was lost without a word.
+    /// The end of the connection; `nil` while it is open, and if it was lost without a close.
     package private(set) var ending: Ending?
 
-    /// Who closed a socket, and how.
+    /// The side that closed a socket, with code and reason.
     package struct Ending: Hashable, Sendable {
         package var code: UInt16?
         package var reason: String
@@ -39,7 +39,7 @@ package final class Socket {
         liveness = SocketLiveness(now: eventLoop.now)
     }
 
-    /// Who is at the other end, for logs; behind a trusted proxy its client.
+    /// The peer's address, for logs; behind a trusted proxy, its client's.
     package var remoteAddress: SocketAddress? { context.flatMap { ledger.peer(of: $0.channel) } }
 
     /// Whether the unsent bytes are under the high water mark. Check before each write: writing regardless buffers
@@ -55,10 +55,10 @@ package final class Socket {
         context.write(NIOAny(frame), promise: nil)
     }
 
-    /// Hands everything written so far to the kernel, in as few calls as it takes.
+    /// Passes everything written so far to the kernel, in as few calls as possible.
     package func flush() { context?.flush() }
 
-    /// Sends a close frame after what is already queued, and drops what the peer still sends.
+    /// Sends a close frame after the queued frames, and drops all further messages of the peer.
     ///
     /// The connection ends with the peer's answer or ``EdgeLimits/closeDeadline``. Repeated calls are ignored.
     /// - Parameters:
@@ -71,8 +71,8 @@ package final class Socket {
         context.writeAndFlush(NIOAny(WebSocketFraming.close(code: code, reason: reason)), promise: nil)
     }
 
-    /// Takes this connection off its address's count of strangers, and forgets the handshake's token. Its messages may be
-    /// as long as ``EdgeLimits/messageBytesMax`` allows from here on.
+    /// Ends the count of this connection as unauthenticated, and forgets the handshake's token. From here on its
+    /// messages may be as long as ``EdgeLimits/messageBytesMax`` allows.
     package func markAuthenticated() {
         bearerToken = nil
         isUnauthenticated = false
@@ -80,13 +80,14 @@ package final class Socket {
         ledger.markAuthenticated(context.channel)
     }
 
-    /// Counts what is kept of an unfinished message while nobody knows whose it is; false when there is no room for it.
+    /// Counts the kept bytes of an unfinished message while the socket is unauthenticated; false when there is no room
+    /// for them.
     func holds(_ bytes: Int) -> Bool {
         guard isUnauthenticated, let context else { return true }
         return ledger.hold(bytes, for: context.channel)
     }
 
-    /// The other end closes.
+    /// Records that the peer closes.
     func closes(code: UInt16?) {
         if ending == nil { ending = Ending(code: code, reason: "the client closed", isByPeer: true) }
     }
@@ -99,7 +100,7 @@ package final class Socket {
     }
 }
 
-/// Decides about the sockets of one event loop; made once a loop and called only on that loop.
+/// Handles the sockets of one event loop; made once for a loop and called only on that loop.
 ///
 /// Calls for one socket come in this order: ``opened(_:)``, then any of the middle ones, then ``closed(_:)``. An owner
 /// may write to, or close, any socket of its loop from inside any call.
@@ -111,27 +112,27 @@ package protocol SocketOwner: AnyObject {
     func received(_ socket: Socket, text: [UInt8])
     /// The unsent bytes crossed a water mark of ``EdgeLimits``.
     func writabilityChanged(_ socket: Socket, isWritable: Bool)
-    /// The server shuts down gracefully. Whoever does not close the socket within ``EdgeLimits/drainDeadline`` has it
+    /// The server shuts down gracefully. Sockets that the owner does not close within ``EdgeLimits/drainDeadline`` are
     /// closed with 1001. The default closes with 1001 at once.
     func draining(_ socket: Socket)
-    /// The connection is gone, for whatever reason. Exactly once for each socket; the socket ignores writes from here on.
+    /// The connection has ended, for whatever reason. Called exactly once for each socket, which ignores later writes.
     func closed(_ socket: Socket)
 }
 
 extension SocketOwner {
-    /// Without a word of the owner the connection is closed as going away.
+    /// Closes the connection as going away, if the owner does not implement this.
     package func draining(_ socket: Socket) {
         socket.close(code: EdgeCloseCode.goingAway, reason: "the server is going away")
     }
 }
 
-/// The sockets of one event loop, their owner, and the one timer that looks after all of them. Stays on its loop.
+/// The sockets of one event loop, their owner, and the one timer that checks all of them. Stays on its loop.
 ///
-/// The sockets are in parts, and the timer looks at one part at a time: to look at 5,000 sockets at once took 24 ms, for which
-/// every message waited.
+/// The sockets are divided into parts, and the timer checks one part at a time. Checking 5,000 sockets at once took 24
+/// ms, for which every message waited.
 final class LoopSockets {
     private static let partCount = 8
-    /// Sockets that come one after the other get so many different times for their pings; a multiple of `partCount`.
+    /// The number of different ping times that consecutive sockets get; a multiple of `partCount`.
     private static let pingTimes = 64
 
     let owner: any SocketOwner
@@ -139,9 +140,9 @@ final class LoopSockets {
     private let eventLoop: any EventLoop
     /// The handlers of each part, by the ids of their sockets.
     private var parts = [[UInt64: SocketHandler]](repeating: [:], count: partCount)
-    /// Below `pingTimes`: the next socket's part and the time of its pings follow from it.
+    /// A counter below `pingTimes`, from which the next socket's part and the time of its pings follow.
     private var place = 0
-    /// The part that the timer looks at next.
+    /// The part that the timer checks next.
     private var due = 0
     private var sweep: RepeatedTask?
 
@@ -152,10 +153,10 @@ final class LoopSockets {
     }
 
     func insert(_ handler: SocketHandler) {
-        // From the last part on: the timer comes to a loop's first socket when a whole period is over.
+        // From the last part on: the timer reaches a loop's first socket after a whole period.
         handler.part = Self.partCount - 1 - place % Self.partCount
         parts[handler.part][handler.socket.id] = handler
-        // After a restart all clients connect at once. Their pings must not fall due at once too.
+        // After a restart all clients connect at once. Their pings must not be due at once too.
         let share = TimeAmount(limits.pingEvery).nanoseconds / Int64(Self.pingTimes)
         handler.socket.liveness.firstPing(early: .nanoseconds(share * Int64(place)))
         place = (place + 1) % Self.pingTimes
@@ -181,7 +182,7 @@ final class LoopSockets {
     }
 }
 
-/// Finds, or makes, what belongs to an event loop.
+/// Finds, or makes, the sockets of an event loop.
 final class LoopDirectory: Sendable {
     private let limits: EdgeLimits
     private let makeOwner: @Sendable (any EventLoop) -> any SocketOwner
@@ -192,7 +193,8 @@ final class LoopDirectory: Sendable {
         self.makeOwner = makeOwner
     }
 
-    /// Call on `eventLoop`: only that thread asks for its entry, so nobody else can make it between the two locks.
+    /// Returns the loop's sockets. Call on `eventLoop`: only that thread asks for its entry, so no other can make it
+    /// between the two locks.
     func sockets(on eventLoop: any EventLoop) -> LoopSockets {
         eventLoop.preconditionInEventLoop()
         let key = ObjectIdentifier(eventLoop)

@@ -1,11 +1,11 @@
 import NIOCore
 
-/// The only channel handler of an upgraded connection: parses frames, keeps the protocol, tells the owner.
+/// The only channel handler of an upgraded connection: parses frames, keeps the protocol, calls the owner.
 ///
 /// Frames are written as finished bytes (``Socket/write(_:)``), so the pipeline needs no encoder.
 ///
-/// A peer that does not take what it asked for is not listened to: while its socket is not writable nothing is read from
-/// it, and what was read is kept, so that its questions cannot pile up as answers.
+/// While the socket is not writable, nothing is read from it, and bytes that were already read are kept. So a peer that
+/// does not read its answers cannot pile up more of them.
 final class SocketHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -13,16 +13,16 @@ final class SocketHandler: ChannelDuplexHandler {
 
     let socket: Socket
     private let loop: LoopSockets
-    /// The part of its loop's sockets that it is in, see ``LoopSockets``.
+    /// The index of its part in the loop's sockets, see ``LoopSockets``.
     var part = 0
     private var parser: FrameParser
     private var context: ChannelHandlerContext?
-    /// Set when a peer broke the protocol: its further bytes are dropped unread until it is gone.
+    /// Set when a peer broke the protocol: its further bytes are dropped unread until it has left.
     private var isDeaf = false
-    /// Read, and not parsed: at most what one turn of the loop reads.
+    /// Bytes that were read and not parsed: at most those of one turn of the loop.
     private var unread = ByteBuffer()
     private var isParsing = false
-    /// A read was asked for while nothing was to be read.
+    /// True when a read was requested while nothing was to be read.
     private var owesRead = false
     /// Unsent bytes of a socket that was not writable, as of the last sweep.
     private var unsent = Int.max
@@ -82,29 +82,29 @@ final class SocketHandler: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    /// What the event loop's sweep found due.
+    /// Does what is due for this socket; called by the event loop's sweep.
     func sweep(at now: NIODeadline) {
         guard let context else { return }
         noteProgress(context, at: now)
-        // A socket that began to close listens for the end, writable or not.
+        // A socket that began to close is read until its end, writable or not.
         listenOn(context)
         switch socket.liveness.sweep(at: now, loop.limits) {
         case .nothing: break
         case .ping: context.writeAndFlush(wrapOutboundOut(WebSocketFraming.ping), promise: nil)
-        case .closeSilent: socket.close(code: EdgeCloseCode.silent, reason: "nothing was heard for too long")
+        case .closeSilent: socket.close(code: EdgeCloseCode.silent, reason: "the client was silent for too long")
         case .closeDrained: socket.close(code: EdgeCloseCode.goingAway, reason: "the server is going away")
         case .cut: context.close(promise: nil)
         }
     }
 
-    /// Whether the peer may say more now.
+    /// Whether bytes of the peer are read now.
     private func listens(_ context: ChannelHandlerContext) -> Bool {
         context.channel.isWritable || isDeaf || socket.liveness.isClosing
     }
 
-    /// Takes up what was left while the peer was not listened to.
+    /// Continues with the bytes that were kept, and the read that was put off.
     private func listenOn(_ context: ChannelHandlerContext) {
-        // A write out of `react` can fill and empty the socket: the loop that runs goes on by itself.
+        // A write in `react` can fill and empty the socket: the running loop then continues by itself.
         guard !isParsing, listens(context) else { return }
         if unread.readableBytes > 0 {
             var bytes = unread
@@ -130,10 +130,10 @@ final class SocketHandler: ChannelDuplexHandler {
         if !isDeaf, bytes.readableBytes > 0 { unread = bytes }
     }
 
-    /// What a full socket takes is a sign of life, since nothing else is heard of its peer.
+    /// Treats progress of a full socket as a sign of life, since nothing else is read from its peer.
     private func noteProgress(_ context: ChannelHandlerContext, at now: NIODeadline) {
         guard !context.channel.isWritable, let options = context.channel.syncOptions else { return unsent = .max }
-        // Without the figure the peer counts as silent.
+        // Without the option's value the peer is treated as silent.
         guard let left = try? options.getOption(.bufferedWritableBytes) else { return }
         if left < unsent { socket.liveness.heard(at: now) }
         unsent = left
@@ -145,7 +145,8 @@ final class SocketHandler: ChannelDuplexHandler {
             if socket.isOpen { loop.owner.received(socket, text: text) }
         case .ping(let payload):
             try countControl(context)
-            // A peer that does not read gets no pongs either: they would pile up (RFC 6455 §5.5.3 allows leaving some out).
+            // A peer that does not read gets no pongs either: they would pile up (RFC 6455 §5.5.3 allows omitting
+            // some).
             guard socket.isOpen, socket.isWritable else { return }
             context.writeAndFlush(wrapOutboundOut(WebSocketFraming.pong(payload)), promise: nil)
         case .pong:
@@ -163,8 +164,8 @@ final class SocketHandler: ChannelDuplexHandler {
         guard socket.liveness.countControl(at: context.eventLoop.now, loop.limits) else { throw .tooManyControls }
     }
 
-    /// Tells the peer what it did, then closes our half only: closing both with its bytes unread would make the kernel
-    /// send a reset, which can overtake the close frame. The close deadline ends the other half.
+    /// Sends the violation to the peer, then closes our half only. Closing both with its bytes unread would make the
+    /// kernel send a reset, which can overtake the close frame. The close deadline ends the other half.
     private func fail(_ violation: FrameViolation, _ context: ChannelHandlerContext) {
         isDeaf = true
         parser.abandon()
@@ -185,12 +186,12 @@ final class SocketHandler: ChannelDuplexHandler {
     }
 }
 
-/// Says when a socket is pinged, given up, or cut: a pure machine over the times of what happened.
+/// Decides when a socket is pinged, closed, or cut: a pure machine over the times of events.
 struct SocketLiveness {
     enum Verdict: Equatable {
         case nothing
         case ping
-        /// Nothing was heard of the peer for too long.
+        /// The peer was silent for too long.
         case closeSilent
         /// A graceful shutdown has waited for the owner long enough.
         case closeDrained
@@ -201,7 +202,7 @@ struct SocketLiveness {
     enum Phase: Equatable {
         case open
         case draining(since: NIODeadline)
-        /// Our close frame is out; messages are dropped until the peer's comes.
+        /// Our close frame is sent; messages are dropped until the peer's arrives.
         case closing(since: NIODeadline)
     }
 
@@ -221,7 +222,7 @@ struct SocketLiveness {
         if case .closing = phase { true } else { false }
     }
 
-    /// The first ping is due so much earlier than a whole period after the beginning.
+    /// Makes the first ping due earlier than a whole period after the beginning, by `early`.
     mutating func firstPing(early: TimeAmount) { lastPing = lastPing - early }
 
     mutating func heard(at now: NIODeadline) { lastHeard = now }
@@ -240,7 +241,7 @@ struct SocketLiveness {
         if phase == .open { phase = .draining(since: now) }
     }
 
-    /// `false` when the socket was closing already.
+    /// Begins to close; `false` when the socket was closing already.
     mutating func close(at now: NIODeadline) -> Bool {
         guard !isClosing else { return false }
         phase = .closing(since: now)

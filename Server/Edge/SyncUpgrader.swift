@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Completes an accepted WebSocket handshake and puts one ``SocketHandler`` in the place of the HTTP handlers.
+/// Completes an accepted WebSocket handshake and replaces the HTTP handlers by one ``SocketHandler``.
 ///
 /// NIO's own WebSocket upgrader leaves an encoder in the pipeline that cannot be removed; finished frames would have to
 /// be written around it.
@@ -19,7 +19,7 @@ struct SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
         channel: any Channel, upgradeRequest: HTTPRequestHead, initialResponseHeaders: HTTPHeaders
     ) -> EventLoopFuture<HTTPHeaders> {
         channel.eventLoop.makeCompletedFuture {
-            // HandshakeCheck has passed the key: this only keeps the type honest.
+            // HandshakeCheck has accepted the key: this only satisfies the type.
             guard let key = upgradeRequest.headers.websocketKey else {
                 throw ChannelError.inappropriateOperationForState
             }
@@ -41,7 +41,8 @@ struct SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
         }
     }
 
-    /// RFC 6455 §4.2.2: proves to the client that this server understood the handshake. Nothing secret rests on SHA-1 here.
+    /// RFC 6455 §4.2.2: proves to the client that this server understood the handshake. No secret depends on SHA-1
+    /// here.
     static func accept(_ key: String) -> String {
         let digest = Insecure.SHA1.hash(data: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
         return Data(digest).base64EncodedString()
@@ -49,7 +50,8 @@ struct SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
 
     private func setOptions(of channel: any Channel) throws {
         guard let options = channel.syncOptions else { return }
-        // The HTTP server allows half closure for its own connections; here it would leave a socket open whose peer left.
+        // The HTTP server allows half closure for its own connections; here it would leave a socket open whose peer has
+        // left.
         try options.setOption(.allowRemoteHalfClosure, value: false)
         try options.setOption(
             .writeBufferWaterMark, value: .init(low: limits.writeBufferLowBytes, high: limits.writeBufferHighBytes))

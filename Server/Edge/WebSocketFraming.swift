@@ -5,17 +5,17 @@ package import NIOCore
 /// A built frame is immutable and may be written to any number of sockets: all share one allocation.
 package enum WebSocketFraming {
     private static let finalBit: UInt8 = 0x80
-    /// Control payloads end here (RFC 6455 §5.5); the close code takes two of these bytes.
+    /// The longest payload of a control frame (RFC 6455 §5.5), which includes two bytes of close code.
     private static let controlBytesMax = 125
     /// The first two bytes and the longest length.
     static let headBytesMax = 10
 
-    /// One whole text message. The bytes must be UTF-8; they are not checked.
+    /// Returns one whole text message. The bytes must be UTF-8; they are not checked.
     package static func text(_ payload: [UInt8]) -> ByteBuffer {
         frame(.text, payload.count) { $0.writeBytes(payload) }
     }
 
-    /// The same at the end of `buffer`.
+    /// Appends such a message to `buffer`.
     static func writeText(_ payload: [UInt8], to buffer: inout ByteBuffer) {
         writeHead(.text, payload.count, to: &buffer)
         buffer.writeBytes(payload)
@@ -24,12 +24,12 @@ package enum WebSocketFraming {
     /// A ping without payload.
     static let ping = frame(.ping, 0) { _ in }
 
-    /// The answer to a ping, which carries the ping's payload back.
+    /// Returns the answer to a ping, with the ping's payload.
     static func pong(_ payload: [UInt8]) -> ByteBuffer {
         frame(.pong, payload.count) { $0.writeBytes(payload) }
     }
 
-    /// A close frame; without a code it is empty. A reason that does not fit is cut at a character.
+    /// Returns a close frame; without a code it is empty. A reason that does not fit is cut at a character.
     static func close(code: UInt16?, reason: String = "") -> ByteBuffer {
         guard let code else { return frame(.close, 0) { _ in } }
         let reason = prefix(of: reason, bytesMax: controlBytesMax - 2)
@@ -84,17 +84,17 @@ enum Opcode: UInt8 {
     var isControl: Bool { rawValue & 0x8 != 0 }
 }
 
-/// Socket bytes of small text messages, in buffers that are used in turn: a busy event loop frames thousands a second, each
-/// of which would else be allocated and freed.
+/// The frames of small text messages, in buffers that are used in turn. A busy event loop frames thousands a second,
+/// each of which would otherwise be allocated and freed.
 ///
-/// A buffer whose bytes still wait for their socket when its turn comes is left to it, and another takes its place.
+/// If the bytes of the next buffer still wait for their socket, it is left to them, and a new one replaces it.
 package struct FrameBuffers {
     private var buffers = [ByteBuffer](repeating: ByteBuffer(), count: Self.turns)
     private var turn = 0
 
     package init() {}
 
-    /// One whole text message, as ``WebSocketFraming/text(_:)``.
+    /// Returns one whole text message, like ``WebSocketFraming/text(_:)``.
     package mutating func text(_ payload: [UInt8]) -> ByteBuffer {
         guard payload.count <= Self.payloadBytesMax else { return WebSocketFraming.text(payload) }
         turn = (turn + 1) % Self.turns
@@ -103,8 +103,8 @@ package struct FrameBuffers {
         return buffers[turn]
     }
 
-    /// About what is written between two flushes.
+    /// About the number of frames that are written between two flushes.
     private static let turns = 64
-    /// Longer ones are rare, and would be kept.
+    /// The longest payload for these buffers. Longer ones are rare, and would keep their memory.
     private static let payloadBytesMax = 4_096
 }

@@ -1,14 +1,14 @@
 import Crypto
 
-/// The tokens that open the operators' API, each with the name of who has it. Of the tokens themselves only digests are kept,
+/// The tokens for the operators' API, each with the name of its holder. Only digests of the tokens are kept,
 /// and nothing of them is ever shown.
 ///
-/// A file of them has one a line: a name, a space, and the token; a token alone is called `admin`. With the word `read-only` between
-/// them the token changes nothing.
+/// A file has one token a line: a name, a space, and the token. A token without a name is called `admin`. With the word
+/// `read-only` between them, the token cannot change anything.
 package struct AdminTokens: Sendable, CustomStringConvertible, CustomReflectable {
     /// The least bytes of a token.
     package static let bytesMin = 32
-    /// So many stand in one file.
+    /// The greatest number of tokens in one file.
     package static let tokensMax = 32
     private static let nameBytesMax = 64
     private static let usualName = "admin"
@@ -18,13 +18,13 @@ package struct AdminTokens: Sendable, CustomStringConvertible, CustomReflectable
     /// The holder of a token.
     package struct Holder: Hashable, Sendable {
         package let name: String
-        /// May look at everything, and change nothing.
+        /// True when the holder may look at everything and change nothing.
         package let isReadOnly: Bool
     }
 
     private let tokens: [(holder: Holder, digest: SHA256Digest)]
 
-    /// - Throws: ``Fault``, which says the line and nothing of what stands there.
+    /// - Throws: ``Fault``, which names the line and quotes nothing of it.
     package init(_ bytes: [UInt8]) throws(Fault) {
         var tokens: [(Holder, SHA256Digest)] = []
         for (index, line) in bytes.withoutMark.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -37,7 +37,7 @@ package struct AdminTokens: Sendable, CustomStringConvertible, CustomReflectable
             guard words.count <= 1 else {
                 throw Fault(
                     reason:
-                        "line \(index + 1) is no name and a token behind it, with \(Self.readOnly) between or without")
+                        "line \(index + 1) must be a name and a token, or with \(Self.readOnly) between them")
             }
             guard last.count >= Self.bytesMin else {
                 throw Fault(
@@ -57,13 +57,13 @@ package struct AdminTokens: Sendable, CustomStringConvertible, CustomReflectable
         self.tokens = tokens
     }
 
-    /// What is wrong with a file of tokens.
+    /// The fault of a file of tokens.
     package struct Fault: Error, Hashable {
         package let reason: String
     }
 
-    /// Who has a token; `nil` for nobody. Takes as long whichever it is, and however much of it is right: digests are compared
-    /// in constant time, all of them.
+    /// Returns the holder of a token; `nil` if there is none. Takes the same time for each token, and however much of
+    /// it is right: all digests are compared, in constant time.
     package func holder(of token: String) -> Holder? {
         let digest = SHA256.hash(data: Array(token.utf8))
         var holder: Holder?

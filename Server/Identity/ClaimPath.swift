@@ -1,12 +1,12 @@
 import TidemarkModel
 
-/// Where in a token's claims something stands: the names from the outside in.
+/// The path of a value in a token's claims: the names from the outside in.
 package struct ClaimPath: Hashable, Sendable, CustomStringConvertible {
     let names: [String]
 
     init(_ names: [String]) { self.names = names }
 
-    /// Dots part the names, except in a name that is a URL, as Auth0 wants its own claims to be.
+    /// Parses a path. Dots separate the names, except in a name that is a URL, which Auth0 requires for custom claims.
     init(_ text: String) {
         let isURL = text.hasPrefix("https://") || text.hasPrefix("http://")
         names = isURL ? [text] : text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -24,10 +24,10 @@ package struct ClaimPath: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// How a name, of a user or of a workspace, comes out of a token.
+/// The rule by which a token yields a name, of a user or of a workspace.
 package enum NameRule: Hashable, Sendable, CustomStringConvertible {
     case fixed(String)
-    /// The text of a claim, as it stands.
+    /// The text of a claim, unchanged.
     case claim(ClaimPath)
     /// The text of one claim between two fixed texts. With two claims, different ones could make the same name.
     case template(before: String, ClaimPath, after: String)
@@ -40,7 +40,7 @@ package enum NameRule: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// `nil` when the claim is absent or no text.
+    /// Returns the name; `nil` when the claim is absent or not a text.
     func name(in claims: Fields) -> String? {
         switch self {
         case .fixed(let name): return name
@@ -50,7 +50,7 @@ package enum NameRule: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether two rules can make the same name of different tokens.
+    /// Whether two rules can yield the same name for different tokens.
     func canMeet(_ other: NameRule) -> Bool {
         let (own, theirs) = (ends, other.ends)
         guard own.isWhole || theirs.isWhole else {
@@ -62,7 +62,7 @@ package enum NameRule: Hashable, Sendable, CustomStringConvertible {
         return whole.before.hasPrefix(part.before) && whole.before.hasSuffix(part.after)
     }
 
-    /// How every name begins and ends that comes of it.
+    /// The fixed beginning and end of every name that the rule yields.
     private var ends: (before: String, after: String, isWhole: Bool) {
         switch self {
         case .fixed(let name): (name, "", true)
@@ -77,12 +77,13 @@ package enum NameRule: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a claim must say.
+/// A required property of a claim.
 package struct ClaimTest: Hashable, Sendable, CustomStringConvertible {
     enum Wanted: Hashable, Sendable {
         /// Exactly this value.
         case value(FieldValue)
-        /// A list that holds this text, or a text of words parted by spaces, as OAuth's `scope`, one of which it is.
+        /// A list that contains this text, or a text of words separated by spaces, like OAuth's `scope`, that contains
+        /// it.
         case member(String)
     }
 

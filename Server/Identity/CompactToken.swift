@@ -2,20 +2,21 @@ import TidemarkModel
 
 /// The three parts of a JWT in its compact form, decoded but not trusted.
 struct CompactToken {
-    /// Longer tokens are refused before anything in them is read.
+    /// The greatest length; longer tokens are refused before anything in them is read.
     static let bytesMax = 8 * 1024
     static let keyIDBytesMax = 256
-    /// Ways to find another key than those that are configured, and what has to be understood to check a signature at all.
+    /// Header members that name other keys than the configured ones, or that must be understood to check a signature at
+    /// all.
     private static let refusedMembers: Set<String> = ["crit", "b64", "zip", "enc", "jku", "jwk", "x5u", "x5c"]
     private static let types: Set<String> = ["jwt", "at+jwt", "application/at+jwt"]
 
-    /// As the header names it, be it known or not.
+    /// The algorithm's name in the header, known or not.
     let algorithm: String
     /// `kid`.
     let keyID: String?
     let claims: Fields
     let signature: [UInt8]
-    /// What the signature covers: the first two parts as they were sent.
+    /// The bytes that the signature covers: the first two parts as they were sent.
     let signedText: [UInt8]
 
     init(_ text: String) throws(TokenRejection) {
@@ -43,10 +44,10 @@ struct CompactToken {
         signedText = Array(text.utf8.prefix(parts[0].count + 1 + parts[1].count))
     }
 
-    /// `iss`, so that it can be asked whose token this says to be.
+    /// `iss`, which names the issuer that the token claims to be of.
     var issuer: String? { if case .string(let issuer)? = claims["iss"] { issuer } else { nil } }
 
-    /// A name that occurs twice would be read one way here and another way elsewhere: it is refused, at any depth.
+    /// Parses a part. A name that occurs twice is refused at any depth, because other parsers may read it differently.
     private static func members(_ bytes: [UInt8]) throws(TokenRejection) -> Fields {
         do {
             return try JSONReader.read(bytes) { try $0.fields() }

@@ -1,45 +1,46 @@
 import TidemarkModel
 
-/// Somebody whose tokens are accepted, and what is read from them.
+/// An issuer whose tokens are accepted, and the rules for reading them.
 package struct Issuer: Sendable {
-    /// The longest `exp − iat` where nothing else is said: bounds the harm of a stolen token.
+    /// The longest `exp − iat` by default: bounds the harm of a stolen token.
     package static let usualLifetimeMax = Duration.seconds(24 * 3_600)
 
-    /// For logs and people.
+    /// The name for logs and people.
     package var name: String
-    /// What `iss` must equal, to the byte; `nil` is for tokens of the server's own secret, whatever they say.
+    /// The exact `iss`; `nil` for tokens of the server's own secret, whatever their `iss`.
     package var issuer: String?
-    /// The claim that names whom a token is for, usually `aud`, and the names of which one must stand there. No name at all
-    /// accepts any, and none.
+    /// The claim that names the token's audience, usually `aud`, and the accepted audiences. An empty list
+    /// accepts any audience, and none.
     package var audienceClaim = ClaimPath("aud")
     package var audience: [String] = []
     package var algorithms: Set<TokenAlgorithm>
-    /// Keys that are given.
+    /// The keys that are configured.
     package var keys: KeySet
-    /// Where more keys are; `nil` for those that are given alone.
+    /// The source of further keys; `nil` if all keys are configured.
     package var keySource: KeySource?
     package var user = NameRule.claim(ClaimPath("sub"))
     package var workspace: NameRule
-    /// What makes a token one of a program of the operator, which passes every access rule; `nil` for none.
+    /// The test for tokens of the operator's programs, which pass every access rule; `nil` for none.
     package var service: ClaimTest?
-    /// What opens the calls that concern the whole server; `nil` for none.
+    /// The test for tokens that may make the calls that concern the whole server; `nil` for none.
     package var operators: ClaimTest?
-    /// What must hold besides.
+    /// Further claims that are required.
     package var required: [ClaimTest] = []
-    /// Claims that are times and must not lie in the future, where they are there.
+    /// Claims that are times and, if present, must not be in the future.
     package var pastTimes: [String] = []
     package var lifetimeMax = Issuer.usualLifetimeMax
-    /// How far the issuer's clock may be off: so much longer than its `exp` a token is accepted, in handshakes, in calls over
-    /// HTTP and on open sockets alike.
+    /// The tolerance for the issuer's clock: a token is accepted for so long after its `exp`, in handshakes, in calls
+    /// over HTTP and on open sockets alike.
     package var leeway = Duration.seconds(60)
 
-    /// Whether a user of this issuer can have the name of one of the other's. The server's own secret may name anybody.
+    /// Whether a user of this issuer can have the same name as one of the other's. The server's own secret may name any
+    /// user.
     package func canNameUsers(of other: Issuer) -> Bool {
         guard issuer != nil, other.issuer != nil, user.canMeet(other.user) else { return false }
         return workspace.canMeet(other.workspace)
     }
 
-    /// The server's own secret: the first signs, all are accepted.
+    /// Makes the issuer of the server's own secrets: the first signs, all are accepted.
     package static func own(_ secrets: [TokenSecret]) async -> Issuer {
         var keys: [VerificationKey] = []
         for secret in secrets { keys.append(await VerificationKey(secret)) }
@@ -50,14 +51,14 @@ package struct Issuer: Sendable {
     }
 }
 
-/// Where an issuer publishes its keys.
+/// The endpoint at which an issuer publishes its keys.
 package struct KeySource: Hashable, Sendable, CustomStringConvertible {
     let usesTLS: Bool
     let host: String
     let port: Int
-    /// With its query, if any.
+    /// The path with its query, if any.
     let path: String
-    /// Addresses and networks that are not public and may be connected to all the same.
+    /// Addresses and networks that are not public, and to which connections are allowed nevertheless.
     let named: [Network]
     /// The authorities to trust instead of the system's, in PEM.
     let trustRoots: [UInt8]?

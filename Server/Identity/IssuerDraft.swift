@@ -1,15 +1,15 @@
 import TidemarkModel
 
-/// One issuer as the file says, before its keys are made.
+/// One issuer as the file describes it, before its keys are made.
 struct IssuerDraft: Sendable {
-    /// Keys as they stand in the document, or in a file that it names.
+    /// Keys as the document contains them, or a file that it names.
     enum KeyText: Sendable {
         case jwks([UInt8])
         case pem(String)
         case secret(TokenSecret)
     }
 
-    /// All but the keys.
+    /// The issuer without its keys.
     private(set) var base: Issuer
     private var texts: [(text: KeyText, offset: Int, member: String)] = []
     private let path: String
@@ -33,13 +33,13 @@ struct IssuerDraft: Sendable {
         }
         let given = try members.text("issuer")
         guard let issuer = given ?? preset?.issuer else {
-            throw members.failure("issuer", nil, "missing: what stands in the tokens' \"iss\"")
+            throw members.failure("issuer", nil, "missing: the value of the tokens' \"iss\"")
         }
         let audience = try members.texts("audience") ?? preset?.audience ?? []
         guard !audience.isEmpty else {
             throw members.failure(
                 "audience", nil,
-                "missing: whom tokens must be meant for, as their \"aud\" says; without it those for other apps get in")
+                "missing: the accepted \"aud\" of tokens; without it, tokens for other apps would be accepted")
         }
         base = Issuer(
             name: try members.text("name") ?? presetName ?? issuer, issuer: issuer,
@@ -110,7 +110,7 @@ extension IssuerMembers {
         return algorithms
     }
 
-    /// - Parameter isShort: a plain text names a claim.
+    /// - Parameter isShort: whether a plain text is allowed, which names a claim.
     fileprivate mutating func nameRule(_ name: String, isShort: Bool) throws(Misplaced) -> NameRule? {
         guard let value = take(name) else { return nil }
         guard case .object = value.value else {
@@ -142,7 +142,7 @@ extension IssuerMembers {
         else {
             throw failure(
                 "template", value,
-                "must hold one claim in braces, such as \"org-{org_id}\": two could make the same name of different claims"
+                "must hold one claim in braces, such as \"org-{org_id}\": two could make one name of different claims"
             )
         }
         return .template(

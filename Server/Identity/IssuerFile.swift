@@ -1,19 +1,19 @@
 import TidemarkModel
 
-/// The issuers that a file names, checked as far as that takes no work with keys.
+/// The issuers that a file names, checked as far as possible without making keys.
 ///
 /// ```
 /// {"issuers": [{"preset": "firebase", "project": "my-app"}]}
 /// ```
-/// `deploy/identity.md` says what else can stand there.
+/// `deploy/identity.md` describes the other members.
 package struct IssuerFile: Sendable {
     private static let issuersMax = 32
 
     private let bytes: [UInt8]
     private let drafts: [IssuerDraft]
 
-    /// - Parameter file: the contents of a file that the document names; `nil` when it cannot be read.
-    /// - Throws: ``IssuerFileError`` for the first thing that is wrong.
+    /// - Parameter file: returns the contents of a file that the document names; `nil` if it cannot be read.
+    /// - Throws: ``IssuerFileError`` for the first fault.
     package init(_ bytes: [UInt8], file: @escaping (String) -> [UInt8]?) throws(IssuerFileError) {
         self.bytes = bytes
         do throws(Misplaced) {
@@ -23,9 +23,9 @@ package struct IssuerFile: Sendable {
         }
     }
 
-    /// The issuers, with the keys that are given.
+    /// Returns the issuers, with the keys that are configured.
     ///
-    /// - Throws: ``IssuerFileError`` for keys that are none.
+    /// - Throws: ``IssuerFileError`` for invalid keys.
     package func issuers() async throws(IssuerFileError) -> [Issuer] {
         var issuers: [Issuer] = []
         for draft in drafts {

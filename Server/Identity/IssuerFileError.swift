@@ -1,7 +1,7 @@
-/// What is wrong with a file of issuers, and in which line.
+/// The fault of a file of issuers, and its line.
 package struct IssuerFileError: Error, Hashable, Sendable, CustomStringConvertible {
     package let line: Int
-    /// What is wrong, beginning with the member: `issuers[0].audience: …`.
+    /// The fault, beginning with the member: `issuers[0].audience: …`.
     package let reason: String
 
     package var description: String { "line \(line): \(reason)" }

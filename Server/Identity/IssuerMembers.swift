@@ -1,9 +1,9 @@
 import TidemarkModel
 
-/// The members of one object of the file, each of which is to be taken: what nobody takes is refused at the end, since a
-/// misspelt member would silently not count.
+/// The members of one object of the file. Members that are not taken are refused at the end, because a misspelt member
+/// would silently have no effect.
 struct IssuerMembers {
-    /// Where it stands, as people say it: `issuers[0]`.
+    /// The object's path for messages: `issuers[0]`.
     let path: String
     let object: LocatedJSON
     private var left: [(name: String, value: LocatedJSON)]
@@ -20,14 +20,14 @@ struct IssuerMembers {
         return left.remove(at: index).value
     }
 
-    /// Whether nobody has taken it yet.
+    /// Whether the member exists and was not taken yet.
     func holds(_ name: String) -> Bool { left.contains { $0.name == name } }
 
     func failure(_ name: String, _ value: LocatedJSON?, _ reason: String) -> Misplaced {
         Misplaced(value ?? object, "\(path).\(name): \(reason)")
     }
 
-    /// A text that is not empty.
+    /// Takes a text that is not empty.
     mutating func text(_ name: String) throws(Misplaced) -> String? {
         guard let value = take(name) else { return nil }
         return try text(value, name)
@@ -38,7 +38,7 @@ struct IssuerMembers {
         return text
     }
 
-    /// One text, or a list of them that is not empty.
+    /// Takes one text, or a list of texts that is not empty.
     mutating func texts(_ name: String) throws(Misplaced) -> [String]? {
         guard let value = take(name) else { return nil }
         guard case .array(let elements) = value.value else { return [try text(value, name)] }
@@ -57,7 +57,7 @@ struct IssuerMembers {
         return .seconds(seconds)
     }
 
-    /// Text with dots between the names, or a list of names.
+    /// Takes a claim's path: a text with dots between the names, or a list of names.
     mutating func claim(_ name: String) throws(Misplaced) -> ClaimPath? {
         guard let value = take(name) else { return nil }
         return try claim(value, name)
@@ -78,10 +78,10 @@ struct IssuerMembers {
         return path
     }
 
-    /// Refuses what nobody has taken.
+    /// Refuses members that were not taken.
     func end(_ known: String) throws(Misplaced) {
         guard let first = left.first else { return }
-        throw Misplaced(first.value, "\(path): there is no member \"\(first.name)\"; those are \(known)")
+        throw Misplaced(first.value, "\(path): unknown member \"\(first.name)\"; expected: \(known)")
     }
 
     private func text(_ value: LocatedJSON, _ name: String) throws(Misplaced) -> String {

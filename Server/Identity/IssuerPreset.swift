@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// What is known beforehand about the tokens of a service that many use. Every member that it fills in can be said otherwise.
+/// The values for tokens of a service that many use. The file can override each of them.
 ///
 /// `deploy/identity.md` has a complete example of each; IssuerPresetTests checks tokens of the shape that each makes.
 struct IssuerPreset {
@@ -14,25 +14,26 @@ struct IssuerPreset {
 
     static let names = ["auth0", "clerk", "cognito", "firebase", "keycloak", "supabase"]
 
-    /// - Parameter members: those that say which project, pool or realm are taken out.
+    /// - Parameter members: the members that name the project, pool or realm are taken from them.
     init(_ name: String, _ preset: LocatedJSON, _ members: inout IssuerMembers) throws(Misplaced) {
         switch name {
         case "firebase":
             let project = try members.part("project", "the id of the Firebase project")
-            // Google signs for every project with the same keys: the audience is all that tells yours from anybody's.
+            // Google signs for every project with the same keys: only the audience distinguishes your project's tokens
+            // from others'.
             self.init(
                 issuer: "https://securetoken.google.com/\(project)", audience: [project],
                 keysURL: "https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com",
                 pastTimes: ["auth_time"])
         case "supabase":
-            let project = try members.part("project", "the reference of the project: what stands before .supabase.co")
+            let project = try members.part("project", "the reference of the project: the part before .supabase.co")
             let issuer = "https://\(project).supabase.co/auth/v1"
             self.init(
                 issuer: issuer, audience: ["authenticated"], algorithms: [.es256, .rs256],
                 keysURL: issuer + "/.well-known/jwks.json")
         case "auth0":
             let domain = try members.part("domain", "the domain of the tenant, such as shop.eu.auth0.com")
-            // The audience is the identifier of your API there, which nobody can guess.
+            // The audience is the identifier of your API, which has no default.
             self.init(
                 issuer: "https://\(domain)/", audience: [], keysURL: "https://\(domain)/.well-known/jwks.json")
         case "clerk":
@@ -64,7 +65,7 @@ struct IssuerPreset {
         default:
             throw Misplaced(
                 preset,
-                "\(members.path).preset: there is no \"\(name)\"; those are "
+                "\(members.path).preset: unknown preset \"\(name)\"; expected: "
                     + Self.names.joined(separator: ", "))
         }
     }
@@ -85,7 +86,7 @@ struct IssuerPreset {
 }
 
 extension IssuerMembers {
-    /// A text that becomes a part of a URL: nothing in it may end that part.
+    /// Takes a text that becomes a part of a URL, which it must not be able to end.
     fileprivate mutating func part(_ name: String, _ meaning: String) throws(Misplaced) -> String {
         let value = try neededText(name, meaning)
         guard value.utf8.allSatisfy({ Self.isPlain($0) }) else {

@@ -8,7 +8,7 @@ struct KeyAnswer: Sendable {
     var body: [UInt8]
 }
 
-/// Collects one answer within its bound. Anything but status 200 is none: no redirect is followed.
+/// Collects one answer within its bound. Every status but 200 is a failure: redirects are not followed.
 final class KeyAnswerCollector: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
@@ -52,7 +52,7 @@ final class KeyAnswerCollector: ChannelInboundHandler {
     }
 }
 
-/// The connection of one fetch, which is closed with it, also when it comes about later.
+/// The connection of one fetch, which is closed with it, even if it is established later.
 final class FetchChannels: Sendable {
     private let state = Lock((channels: [any Channel](), isClosed: false))
 
@@ -73,9 +73,9 @@ final class FetchChannels: Sendable {
     }
 }
 
-/// How long an answer may be kept (RFC 9111 §5.2).
+/// The time for which an answer may be kept (RFC 9111 §5.2).
 enum Freshness {
-    /// `nil` where nothing is said.
+    /// Returns the time; `nil` if the answer does not state one.
     static func milliseconds(_ fields: HTTPHeaders) -> Int64? {
         let directives = fields[canonicalForm: "cache-control"].map { $0.lowercased() }
         if directives.contains(where: { $0 == "no-store" || $0 == "no-cache" }) { return 0 }

@@ -1,25 +1,26 @@
 package import TidemarkModel
 
-/// The keys of one issuer that publishes them at a URL, as a pure machine: when they are fetched, and what an unknown key means
-/// meanwhile. Somebody else fetches, and knows the time.
+/// The keys of one issuer that publishes them at a URL, as a pure machine: it decides when they are fetched, and what
+/// an unknown key means until then. The caller fetches, and supplies the time.
 ///
-/// A token is refused for its key alone when keys that were fetched since do not fit it. Until then nothing is known about it, and
-/// nobody may be told to sign in again: it waits for the next fetch, and an endpoint that is down is no reason.
+/// A token is refused for its key only when keys that were fetched since then do not fit it. Until then nothing is
+/// known about the token, and no user may be asked to sign in again. It waits for the next fetch; an endpoint that is
+/// down is no reason.
 package struct KeyCache: Sendable {
-    /// Bounds of time and number; times in milliseconds.
+    /// Bounds on times and numbers; times in milliseconds.
     package struct Limits: Hashable, Sendable {
         /// Milliseconds between the starts of two fetches.
         package var spacing: Int64 = 10_000
-        /// How long keys are good that could not be fetched again.
+        /// The time for which keys stay valid that could not be fetched again.
         package var keptFor: Int64 = 24 * 3_600_000
-        /// When keys are fetched anew, where the issuer does not say.
+        /// The time after which keys are fetched anew, if the issuer does not state one.
         package var freshUsually: Int64 = 300_000
-        /// Bounds on what the issuer says.
+        /// Bounds on the time that the issuer states.
         package var freshMin: Int64 = 60_000
         package var freshMax: Int64 = 6 * 3_600_000
-        /// Between tries of an endpoint that is down, when no token asks; doubles up to here.
+        /// The longest pause between tries of an endpoint that is down, when no token asks; pauses double up to it.
         package var retryMax: Int64 = 300_000
-        /// Unknown keys that are remembered, and how long one is known to be none.
+        /// The number of unknown keys that are remembered, and the time for which one is known to be missing.
         package var unknownMax = 256
         package var unknownFor: Int64 = 60_000
         /// Tokens that wait for a fetch.
@@ -28,59 +29,60 @@ package struct KeyCache: Sendable {
         package init() {}
     }
 
-    /// Why the keys do not do.
+    /// The reason why the keys do not suffice.
     package enum Lack: Hashable, Sendable {
         /// There are none.
         case noKeys
-        /// None has this `kid`, or fits a token without one.
+        /// No key has this `kid`, or fits a token without one.
         case unknownKey(String?)
-        /// None of those that fit the token has signed it.
+        /// No key that fits the token has signed it.
         case badSignature
     }
 
-    /// What becomes of a token whose key is not among those that are known.
+    /// The answer for a token whose key is not among the known ones.
     package enum Answer: Hashable, Sendable {
-        /// Look again once a fetch is over, with `since`: how many had begun when the token came. `starts` says to begin it.
+        /// Look again after a fetch, with `since`: the number of fetches that had begun when the token arrived.
+        /// `starts` means begin one.
         case wait(since: Int, starts: Bool)
-        /// The keys are as fresh as can be: it is the token.
+        /// The keys are as fresh as can be: the token is at fault.
         case refuse
-        /// It cannot be known now; again in so many milliseconds.
+        /// Undecided now; try again in so many milliseconds.
         case unavailable(Int64)
     }
 
     private let limits: Limits
     private var set: KeySet?
-    /// The last good fetch: which one it was, and when it was over.
+    /// The last good fetch: its number, and the time of its end.
     private var fetched: (number: Int, done: Milliseconds)?
-    /// When the last fetch of any kind began.
+    /// The time at which the last fetch, good or not, began.
     private var begun: Milliseconds?
-    /// Fetches that have begun: what tells whether one began after a token came, however little time lies between.
+    /// The number of begun fetches, which shows whether one began after a token arrived, however close the times are.
     private var count = 0
     package private(set) var isFetching = false
     private var isOver = false
     private(set) var waiters = 0
     private var refreshAt: Milliseconds = 0
     private var failures = 0
-    /// Keys that were asked for and not there, each since when, and after how many fetches.
+    /// Keys that were asked for and missing, each with its first time, and the number of fetches at that time.
     private var unknown: [String: (since: Milliseconds, count: Int)] = [:]
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// The keys to check with; `nil` while there are none, or none that are young enough.
+    /// Returns the keys to check with; `nil` while there are none that are young enough.
     package func keys(now: Milliseconds) -> KeySet? {
         guard let fetched, now - fetched.done < limits.keptFor else { return nil }
         return set
     }
 
-    /// Since when the keys are known, for people; `nil` for never.
+    /// The time of the last good fetch, for people; `nil` for never.
     package var lastFetch: Milliseconds? { fetched?.done }
 
-    /// Unknown keys that are remembered.
+    /// The number of unknown keys that are remembered.
     var unknownCount: Int { unknown.count }
 
-    /// The keys do not do for a token: what to do with it.
+    /// Decides about a token for which the keys do not suffice.
     ///
-    /// - Parameter asked: what ``Answer/wait(since:starts:)`` said, of a token that has waited.
+    /// - Parameter asked: the `since` of ``Answer/wait(since:starts:)``, for a token that has waited.
     package mutating func ask(_ lack: Lack, since asked: Int? = nil, now: Milliseconds) -> Answer {
         follow(now)
         let since = asked ?? count
@@ -88,7 +90,7 @@ package struct KeyCache: Sendable {
         let wait = begun.map { limits.spacing - (now - $0) } ?? 0
         guard !isOver, waiters < limits.waitersMax else { return .unavailable(limits.spacing) }
         if !isFetching {
-            // A fetch that failed is not waited for twice.
+            // No token waits twice for a fetch that failed.
             if failures > 0, asked != nil || wait > 0 { return .unavailable(max(1, wait)) }
             refreshAt = min(refreshAt, now + wait)
         }
@@ -98,14 +100,14 @@ package struct KeyCache: Sendable {
         return .wait(since: since, starts: true)
     }
 
-    /// Nobody fetches any more.
+    /// Ends all waiting, because nothing is fetched any more.
     package mutating func end(now: Milliseconds) {
         isOver = true
         finished(nil, freshFor: nil, now: now)
         waiters = 0
     }
 
-    /// Time passed: true when a fetch is to begin although no token asks.
+    /// Lets time pass; true when a fetch must begin although no token asks.
     package mutating func tick(now: Milliseconds) -> Bool {
         follow(now)
         let isSpaced = begun.map { now - $0 >= limits.spacing } ?? true
@@ -114,11 +116,11 @@ package struct KeyCache: Sendable {
         return true
     }
 
-    /// A fetch is over.
+    /// Ends a fetch.
     ///
     /// - Parameters:
-    ///   - keys: `nil` for one that failed: what is known stays.
-    ///   - freshFor: milliseconds, as the issuer says; `nil` where it says nothing.
+    ///   - keys: `nil` if the fetch failed: the known keys stay.
+    ///   - freshFor: the issuer's statement in milliseconds; `nil` if it makes none.
     package mutating func finished(_ keys: KeySet?, freshFor: Int64?, now: Milliseconds) {
         follow(now)
         guard isFetching else { return }
@@ -133,7 +135,7 @@ package struct KeyCache: Sendable {
         failures = 0
         set = keys
         fetched = (count, now)
-        // A fifth ahead of the end, so that there is time for a second try.
+        // A fifth before the end, so that there is time for a second try.
         let life = min(max(freshFor ?? limits.freshUsually, limits.freshMin), limits.freshMax)
         refreshAt = now + life / 5 * 4
         unknown = unknown.filter { now - $0.value.since < limits.unknownFor }
@@ -145,7 +147,7 @@ package struct KeyCache: Sendable {
         count += 1
     }
 
-    /// Whether keys that were fetched since are without it as well.
+    /// Whether keys that were fetched since then lack it as well.
     private mutating func isKnownToLack(_ lack: Lack, since: Int, now: Milliseconds) -> Bool {
         switch lack {
         case .noKeys: return false
@@ -153,7 +155,7 @@ package struct KeyCache: Sendable {
             // A key that is replaced under its name is replaced once, and these keys are fresh.
             return fetched.map { now - $0.done < limits.spacing || $0.number > since } ?? false
         case .unknownKey(let id):
-            // A kid is never empty: that is the token without one.
+            // A kid is never empty: the empty text means a token without one.
             let id = id ?? ""
             var first =
                 unknown[id].flatMap { now - $0.since < limits.unknownFor ? $0 : nil } ?? (since: now, count: since)
@@ -172,8 +174,8 @@ package struct KeyCache: Sendable {
         unknown[id] = first
     }
 
-    /// The system's clock can be set back; then everything that is noted counts as just now, or nothing would be fetched for
-    /// as long.
+    /// The system's clock can be set back. Then all remembered times are set to now; otherwise nothing would be fetched
+    /// for that long.
     private mutating func follow(_ now: Milliseconds) {
         if let begun, begun > now { self.begun = now }
         if let fetched, fetched.done > now { self.fetched = (fetched.number, now) }

@@ -4,55 +4,55 @@ import NIOPosix
 import NIOSSL
 import TidemarkModel
 
-/// Why keys could not be fetched.
+/// The reason why keys could not be fetched.
 package struct KeyFetchError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// Fetches keys over HTTP: one request, one connection, to the address that is configured and no other.
+/// Fetches keys over HTTP: one request, one connection, to the configured address and no other.
 ///
-/// The address that a name leads to is looked at when the connection stands and before anything is said on it, so that no answer of
-/// a name server can send the request into the private network (R-112).
+/// The address that a name resolves to is checked after connecting and before anything is sent, so that no answer of a
+/// name server can direct the request into the private network (R-112).
 package struct KeyFetch: Sendable {
     static let bytesMax = 256 * 1_024
 
     private let group: any EventLoopGroup
     private let timeout: TimeAmount
 
-    /// - Parameter timeout: for all of it: name, connection, TLS, answer.
+    /// - Parameter timeout: the bound on everything: name, connection, TLS, answer.
     package init(group: any EventLoopGroup, timeout: Duration = .seconds(3)) {
         self.group = group
         self.timeout = TimeAmount(timeout)
     }
 
-    /// The keys that stand there now. A set without any is no answer: an issuer has keys, and those that are known stay.
+    /// Fetches the current keys. A set without usable keys is an error: an issuer has keys, and the known ones stay.
     package func callAsFunction(_ source: KeySource) async throws(KeyFetchError) -> KeyService.Fetched {
         let answer = try await answer(of: source)
         let keys: KeySet
         do throws(KeyReadingError) {
             keys = try await KeySet(jwks: answer.body)
         } catch {
-            throw KeyFetchError("what stands there is no key set: \(error)")
+            throw KeyFetchError("the answer is not a key set: \(error)")
         }
         guard !keys.keys.isEmpty else {
-            throw KeyFetchError("no key for tokens stands there\(keys.skipped.first.map { ", but \($0)" } ?? "")")
+            throw KeyFetchError("the answer has no key for tokens\(keys.skipped.first.map { ", but \($0)" } ?? "")")
         }
         return KeyService.Fetched(keys: keys, freshFor: Freshness.milliseconds(answer.fields))
     }
 
-    /// What is asked for.
+    /// The request.
     struct Call: Sendable {
         var method = HTTPMethod.GET
-        /// Besides those of every call.
+        /// Header fields besides those of every call.
         var fields = HTTPHeaders()
         var body: [UInt8] = []
-        /// A call that gives something there may be answered by any status of success.
+        /// Whether the call sends a body, and so may be answered by any status of success.
         var isGiving: Bool { method != .GET }
     }
 
-    /// One answer of status 200, within the time and the bound of all.
+    /// Returns one answer, within the bounds on time and size.
     func answer(of source: KeySource, to call: Call = Call()) async throws(KeyFetchError) -> KeyAnswer {
         let loop = group.next()
         let promise = loop.makePromise(of: KeyAnswer.self)
@@ -75,7 +75,7 @@ package struct KeyFetch: Sendable {
             return try await withTaskCancellationHandler {
                 try await promise.futureResult.get()
             } onCancel: {
-                promise.fail(KeyFetchError("cut short"))
+                promise.fail(KeyFetchError("cancelled"))
             }
         } catch let error as KeyFetchError {
             throw error
@@ -84,7 +84,7 @@ package struct KeyFetch: Sendable {
         }
     }
 
-    /// On the channel's loop, as soon as it is connected.
+    /// Checks the address and sends the request; called on the channel's loop when it is connected.
     private static func begin(
         on channel: any Channel, _ source: KeySource, _ call: Call, _ promise: EventLoopPromise<KeyAnswer>
     ) throws {
@@ -121,7 +121,7 @@ package struct KeyFetch: Sendable {
 
     private static func check(_ address: SocketAddress?, _ source: KeySource) throws(KeyFetchError) {
         guard let text = address?.ipAddress, let bytes = Network.bytes(text) else {
-            throw KeyFetchError("the address cannot be told")
+            throw KeyFetchError("the peer address is unknown")
         }
         if source.named.contains(where: { $0.contains(bytes) }) {
             guard source.usesTLS || Network.isLoopback(bytes) else {

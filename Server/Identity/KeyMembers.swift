@@ -14,8 +14,8 @@ struct KeyMembers {
     private var hasSource = false
 
     /// - Parameters:
-    ///   - value: `nil` for an issuer that leaves it to its preset.
-    ///   - defaultURL: where the keys of the preset are.
+    ///   - value: `nil` for an issuer whose preset supplies the keys.
+    ///   - defaultURL: the URL of the preset's keys.
     init(
         _ value: LocatedJSON?, _ path: String, of issuer: LocatedJSON, defaultURL: String?,
         file: @escaping (String) -> [UInt8]?
@@ -27,7 +27,7 @@ struct KeyMembers {
         self.file = file
     }
 
-    /// Where keys are fetched from; `nil` when they are all given.
+    /// Returns the endpoint of the keys; `nil` if all keys are configured.
     mutating func source() throws(Misplaced) -> KeySource? {
         var named: [Network] = []
         for text in try members?.texts("allow_addresses") ?? [] {
@@ -58,7 +58,7 @@ struct KeyMembers {
         }
     }
 
-    /// Keys that are given.
+    /// Returns the keys that are configured.
     mutating func texts(
         algorithms: Set<TokenAlgorithm>
     ) throws(Misplaced) -> [(text: IssuerDraft.KeyText, offset: Int, member: String)] {
@@ -116,14 +116,14 @@ struct KeyMembers {
 }
 
 extension IssuerMembers {
-    /// Whether keys are given, so that a preset's URL does not count.
+    /// Whether keys are configured, which override a preset's URL.
     fileprivate var hasKeys: Bool {
         ["jwks", "jwks_file", "pem", "pem_file", "secret", "secret_file"].contains { holds($0) }
     }
 }
 
 extension LocatedJSON {
-    /// The same without the places.
+    /// The value without the offsets.
     fileprivate var plain: FieldValue {
         switch value {
         case .plain(let value): value

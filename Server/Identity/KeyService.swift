@@ -3,15 +3,15 @@ import ServiceLifecycle
 import TidemarkLock
 package import TidemarkModel
 
-/// Keeps the keys of issuers that publish them at a URL: carries out what each ``KeyCache`` decides.
+/// Keeps the keys of issuers that publish them at a URL: carries out the decisions of each ``KeyCache``.
 ///
-/// Run it for as long as tokens are checked: who asks before it runs waits until it does, and who asks after its end is told
-/// that keys are unavailable.
+/// Run it for as long as tokens are checked. Calls before it runs wait until it does; calls after its end get the
+/// answer that keys are unavailable.
 package final class KeyService: Service {
-    /// What a fetch brought.
+    /// The result of a fetch.
     package struct Fetched: Sendable {
         package var keys: KeySet
-        /// Milliseconds; `nil` where the issuer says nothing.
+        /// Milliseconds; `nil` if the issuer states none.
         package var freshFor: Int64?
 
         package init(keys: KeySet, freshFor: Int64?) {
@@ -20,12 +20,12 @@ package final class KeyService: Service {
         }
     }
 
-    /// Gets the keys of a source; throws what kept it from that.
+    /// Gets the keys of a source, or throws the reason why it could not.
     package typealias Fetch = @Sendable (KeySource) async throws(KeyFetchError) -> Fetched
 
     private struct Waiter {
         let continuation: CheckedContinuation<KeyCache.Answer, Never>
-        /// What it is answered when a fetch is over.
+        /// The answer after a fetch has ended.
         let answer: KeyCache.Answer
     }
 
@@ -35,7 +35,7 @@ package final class KeyService: Service {
         var lastError: KeyFetchError?
     }
 
-    /// By place in the list of issuers.
+    /// The sources, by the index in the list of issuers.
     private let sources: [Int: (name: String, source: KeySource)]
     private let desks: Lock<[Int: Desk]>
     private let fetch: Fetch
@@ -65,7 +65,7 @@ package final class KeyService: Service {
         (orders, order) = AsyncStream.makeStream()
     }
 
-    /// Fetches what is asked for, and ahead of what will be, until a graceful shutdown.
+    /// Fetches keys on demand and before they become stale, until a graceful shutdown.
     package func run() async {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
@@ -74,29 +74,30 @@ package final class KeyService: Service {
             }
         }
         order.finish()
-        // Who waits is not left behind.
+        // Resume all waiting calls.
         for index in sources.keys {
             desks.withLock { desks in desks[index]?.cache.end(now: now()) }
             resume(index)
         }
     }
 
-    /// The keys of an issuer as they are known now; `nil` when there are none.
+    /// Returns the currently known keys of an issuer; `nil` when there are none.
     func keys(of index: Int) -> KeySet? {
         desks.withLock { desks in desks[index]?.cache.keys(now: now()) }
     }
 
-    /// Of each issuer with a URL: since when its keys are known, in milliseconds since 1970; `nil` for never.
+    /// The time of the last good fetch for each issuer with a URL, in milliseconds since 1970; `nil` for never.
     package var fetched: [Milliseconds?] { desks.withLock { desks in desks.values.map(\.cache.lastFetch) } }
 
-    /// Since when they are known, and why the last fetch failed.
+    /// Returns the time of the last good fetch, and the reason why the last fetch failed.
     func state(of index: Int) -> (since: Milliseconds?, error: KeyFetchError?) {
         desks.withLock { desks in (desks[index]?.cache.lastFetch, desks[index]?.lastError) }
     }
 
-    /// The keys do not do for a token. Returns when that is decided, or when a fetch is over after which to look again.
+    /// Decides about a token for which the keys do not suffice. Returns when that is decided, or after a fetch, to look
+    /// again.
     ///
-    /// - Parameter since: of a token that has waited, what ``KeyCache/Answer/wait(since:starts:)`` said.
+    /// - Parameter since: the `since` of ``KeyCache/Answer/wait(since:starts:)``, for a token that has waited.
     func ask(_ lack: KeyCache.Lack, of index: Int, since: Int?) async -> KeyCache.Answer {
         await withCheckedContinuation { continuation in
             let answer = desks.withLock { desks in
@@ -111,7 +112,7 @@ package final class KeyService: Service {
         }
     }
 
-    /// Tokens that wait for a fetch.
+    /// The number of tokens that wait for a fetch.
     func waiters(for index: Int) -> Int { desks.withLock { desks in desks[index]?.waiting.count ?? 0 } }
 
     private func keepFresh() async {
@@ -135,7 +136,7 @@ package final class KeyService: Service {
         } catch {
             finish(index, nil, error)
             logger.warning(
-                "Could not fetch the keys of an issuer; those that are known stay for a day",
+                "Could not fetch the keys of an issuer; the known keys stay valid for a day",
                 metadata: ["issuer": "\(name)", "url": "\(source)", "error": "\(error)"])
         }
     }

@@ -1,7 +1,7 @@
 import JWTKit
 import TidemarkModel
 
-/// Why bytes are no set of keys.
+/// The reason why bytes are not a set of keys.
 package struct KeyReadingError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -9,12 +9,12 @@ package struct KeyReadingError: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension KeySet {
-    /// Reads a JWK set (RFC 7517 §5). Keys that are for something else, or not understood, are left out, each with its
-    /// reason: an issuer may publish what concerns others.
+    /// Reads a JWK set (RFC 7517 §5). Keys for other purposes, and unknown ones, are left out, each with its
+    /// reason: an issuer may publish keys that concern others.
     ///
-    /// - Parameter holdsSecrets: the set was given by the operator. Elsewhere a symmetric key is none: whoever can read it
-    ///   could sign with it.
-    /// - Throws: ``KeyReadingError`` for what is no set.
+    /// - Parameter holdsSecrets: whether the operator supplied the set. Elsewhere symmetric keys are left out: anyone
+    ///   who can read one could sign with it.
+    /// - Throws: ``KeyReadingError`` if it is not a set.
     init(jwks bytes: [UInt8], holdsSecrets: Bool = false) async throws(KeyReadingError) {
         let fields: Fields
         do {
@@ -51,7 +51,7 @@ extension KeySet {
         }
         let algorithm = try algorithm(of: members)
         if let named = members.text("alg"), TokenAlgorithm(header: named) != algorithm {
-            throw KeyReadingError("for \(named), which is not checked here")
+            throw KeyReadingError("for \(named), which is not supported here")
         }
         do {
             return try await key(members, algorithm, holdsSecrets: holdsSecrets)
@@ -68,9 +68,9 @@ extension KeySet {
         case "RSA": return .rs256
         case "EC" where curve == "P-256": return .es256
         case "OKP" where curve == "Ed25519": return .edDSA
-        case "EC", "OKP": throw KeyReadingError("of the curve \(curve), which is not checked here")
+        case "EC", "OKP": throw KeyReadingError("of the curve \(curve), which is not supported here")
         case "oct": return .hs256
-        default: throw KeyReadingError("of a type that is not checked here")
+        default: throw KeyReadingError("of a type that is not supported here")
         }
     }
 
@@ -103,6 +103,6 @@ extension KeySet {
 }
 
 extension Fields {
-    /// `nil` for anything but a text.
+    /// Returns a text; `nil` for anything else.
     func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
 }

@@ -2,10 +2,10 @@ import Foundation
 import JWTKit
 
 extension KeySet {
-    /// Reads public keys and certificates in PEM, one after the other. They have no `kid`, and are tried for every token of
-    /// their algorithm.
+    /// Reads public keys and certificates in PEM, one after the other. They have no `kid`, and are tried for every
+    /// token of their algorithm.
     ///
-    /// - Throws: ``KeyReadingError`` for a block that is no public key of a known type; nothing is left out.
+    /// - Throws: ``KeyReadingError`` for a block that is not a public key of a known type; nothing is left out.
     init(pem text: String) async throws(KeyReadingError) {
         var (keys, block): ([VerificationKey], [Substring]) = ([], [])
         for line in text.split(whereSeparator: \.isNewline) {

@@ -1,5 +1,5 @@
 extension KeySource {
-    /// - Throws: a phrase that says what is wrong.
+    /// - Throws: a phrase that states the fault.
     init(url: String, named: [Network], trustRoots: [UInt8]?) throws(KeyReadingError) {
         let rest: Substring
         if url.hasPrefix("https://") {
@@ -27,7 +27,7 @@ extension KeySource {
         try check()
     }
 
-    /// What can be said of it before anything is looked up.
+    /// Checks everything that can be checked before the name is resolved.
     private func check() throws(KeyReadingError) {
         let address = host == "localhost" ? Network.bytes("127.0.0.1") : Network.bytes(host)
         let isNamed = address.map { address in named.contains { $0.contains(address) } } ?? false

@@ -1,8 +1,8 @@
 package import TidemarkModel
 
-/// A JSON value that knows where it stands, so that what is wrong with it can be said by line.
+/// A JSON value with its offset, so that an error in it can be reported with its line.
 package struct LocatedJSON {
-    /// What it is, with its parts.
+    /// The value, with its parts.
     package indirect enum Value {
         case object([(name: String, value: LocatedJSON)])
         case array([LocatedJSON])
@@ -11,10 +11,10 @@ package struct LocatedJSON {
     }
 
     package let value: Value
-    /// Of its first byte.
+    /// The offset of its first byte.
     package let offset: Int
 
-    /// - Throws: `JSONError` with the byte where it ends to be JSON.
+    /// - Throws: `JSONError` with the offset of the first byte that is not JSON.
     package init(_ bytes: [UInt8]) throws {
         self = try JSONReader.read(bytes) { try Self.read(&$0) }
     }

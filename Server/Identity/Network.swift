@@ -6,7 +6,7 @@ package struct Network: Hashable, Sendable {
     private let prefix: [UInt8]
     private let bits: Int
 
-    /// `nil` for what is neither an address nor a block.
+    /// Parses an address or a block; `nil` for anything else.
     init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = Self.bytes(String(parts[0])) else { return nil }
@@ -30,7 +30,7 @@ package struct Network: Hashable, Sendable {
         return true
     }
 
-    /// Whether an address is one of the public network. Inside a network, addresses lead to what trusts its neighbours:
+    /// Whether an address is in the public network. Private addresses lead to machines that trust their neighbours:
     /// routers, databases, the metadata of a cloud.
     static func isPublic(_ address: [UInt8]) -> Bool {
         guard let plain = embedded(in: address) else {
@@ -55,7 +55,7 @@ package struct Network: Hashable, Sendable {
         "ff00::/8",
     ].compactMap(Network.init)
 
-    /// The IPv4 address that an IPv6 address leads to: mapped, translated (NAT64) or tunnelled (6to4).
+    /// Returns the IPv4 address that an IPv6 address leads to: mapped, translated (NAT64) or tunnelled (6to4).
     static func embedded(in address: [UInt8]) -> [UInt8]? {
         guard address.count == 16 else { return nil }
         if mapped.contains(address) || translated.contains(where: { $0.contains(address) }) {
@@ -73,14 +73,14 @@ package struct Network: Hashable, Sendable {
         self.bits = bits
     }
 
-    /// The bytes of an address in its usual text form.
+    /// Returns the bytes of an address in its usual text form.
     static func bytes(_ text: String) -> [UInt8]? {
         text.contains(":") ? version6(text) : version4(text)
     }
 
     private static func version4(_ text: String) -> [UInt8]? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        // As inet_pton: no octal, no other number of parts.
+        // Like inet_pton: no octal, no other number of parts.
         let bytes = parts.compactMap { part in
             part.count > 1 && part.hasPrefix("0") || !part.utf8.allSatisfy { $0 &- 48 < 10 } ? nil : UInt8(part)
         }

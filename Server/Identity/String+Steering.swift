@@ -1,6 +1,6 @@
 extension String {
-    /// The same for a terminal, where somebody else wrote it: what steers one (escape sequences, line breaks, the direction of
-    /// text) is shown as `\u{1b}`.
+    /// A foreign text made safe for a terminal: characters that control one (escape sequences, line breaks, the
+    /// direction of text) are shown as `\u{1b}`.
     package var withoutSteering: String {
         var plain = String.UnicodeScalarView()
         for scalar in unicodeScalars {

@@ -1,25 +1,25 @@
 package import TidemarkModel
 
-/// What there is to say about one token, for whoever runs the server: it quotes the token's claims, and what was expected.
+/// An explanation of one token for the operator: it quotes the token's claims, and what was expected.
 ///
-/// Never its signature, and nothing of a secret. Characters that steer a terminal are shown as `\u{1b}`.
+/// It never contains the signature or anything of a secret. Characters that control a terminal are shown as `\u{1b}`.
 package struct TokenExplanation: Sendable {
     /// One line of it.
     package enum Line: Hashable, Sendable {
-        /// A name and what stands there.
+        /// A name and its value.
         case fact(String, String)
-        /// The last one.
+        /// The last line.
         case verdict(String)
     }
 
     package let outcome: TokenOutcome
     package private(set) var lines: [Line] = []
 
-    /// Goes through the same checks as a server does, and notes what each finds.
+    /// Makes the same checks as a server, and notes what each finds.
     ///
     /// - Parameters:
-    ///   - verifier: as the server's own; its ``KeyService`` must be running.
-    ///   - day: a time in words, in milliseconds since 1970.
+    ///   - verifier: a verifier like the server's own; its ``KeyService`` must be running.
+    ///   - day: formats a time, in milliseconds since 1970.
     package init(
         of text: String, by verifier: TokenVerifier, now: Milliseconds, day: (Milliseconds) -> String
     ) async {
@@ -41,7 +41,8 @@ package struct TokenExplanation: Sendable {
         lines.append(.verdict(Self.plain(Self.verdict(outcome))))
     }
 
-    /// Whoever made the token up wrote a part of this: no line break of his makes a verdict of his own.
+    /// Removes control characters: the token's author wrote a part of the text, and must not be able to fake a verdict
+    /// by a line break.
     private static func plain(_ text: String) -> String { text.withoutSteering }
 
     private static func verdict(_ outcome: TokenOutcome) -> String {
@@ -50,7 +51,7 @@ package struct TokenExplanation: Sendable {
             "accepted: user \"\(token.user)\" in workspace \"\(token.workspace)\""
                 + (token.isService ? ", as a service" : "") + (token.isOperator ? ", as an operator" : "")
         case .refused(let rejection): "refused: \(rejection.label): \(rejection.meaning)"
-        case .unavailable: "not known: the issuer's keys cannot be had; a server answers 4503 or 503"
+        case .unavailable: "undecided: the issuer's keys cannot be fetched; a server answers 4503 or 503"
         }
     }
 
@@ -67,7 +68,7 @@ package struct TokenExplanation: Sendable {
         ] {
             guard let value = claims[name] else { continue }
             guard let time = Self.milliseconds(value) else {
-                fact(name, "\(value.json), which is no time")
+                fact(name, "\(value.json), which is not a time")
                 continue
             }
             let distance = Self.words(abs(time - now))
@@ -120,7 +121,7 @@ package struct TokenExplanation: Sendable {
         return (0...253_402_300_799).contains(seconds) ? Int64(seconds * 1_000) : nil
     }
 
-    /// A span in its two largest units.
+    /// Returns a duration in its two largest units.
     private static func words(_ milliseconds: Int64) -> String {
         let units: [(Int64, String)] = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")]
         var left = milliseconds / 1_000
@@ -138,22 +139,22 @@ extension Duration {
 }
 
 extension TokenRejection {
-    /// What it means for whoever runs the server.
+    /// The meaning for the operator.
     fileprivate var meaning: String {
         switch self {
         case .tooLong: "more than \(CompactToken.bytesMax) bytes"
         case .malformed: "not three base64url parts of a JWT with JSON in them, or a name in it occurs twice"
         case .header: "its header has no alg, a typ or kid that is not accepted, or a member such as crit or jku"
-        case .issuer: "its iss is nobody's whose tokens are accepted"
+        case .issuer: "its iss is not that of an accepted issuer"
         case .algorithm: "the issuer's tokens must be signed by another algorithm"
         case .key: "the issuer has no such key"
         case .signature: "it was not signed with the issuer's key, or was changed since"
-        case .times: "iat or exp is absent, or a time is none"
-        case .notYetValid: "it begins later: look at the clocks"
+        case .times: "iat or exp is absent, or a time is invalid"
+        case .notYetValid: "it is not valid yet: check the clocks"
         case .expired: "it has ended: the app must fetch another"
         case .lifetime: "it lives longer than the issuer's tokens may"
-        case .audience: "it is meant for somebody else"
-        case .required: "a claim that is required does not say what it must"
+        case .audience: "it is meant for another audience"
+        case .required: "a required claim does not have the required value"
         case .user: "it names no user, or one of more than 128 bytes"
         case .workspace: "it names no workspace, or one of more than 128 bytes"
         }

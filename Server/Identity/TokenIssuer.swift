@@ -13,13 +13,13 @@ package struct TokenIssuer: Sendable {
         self.now = now
     }
 
-    /// A signed token, valid from now on.
+    /// Makes a signed token, valid from now on.
     ///
     /// - Parameters:
-    ///   - lifetime: whole seconds count; beyond ``Issuer/usualLifetimeMax`` the server refuses the token.
-    ///   - isService: for a program of the operator.
-    ///   - isOperator: for the operator's own calls, which concern the whole server.
-    /// - Throws: an error of the library that signs.
+    ///   - lifetime: in whole seconds; the server refuses a token with more than ``Issuer/usualLifetimeMax``.
+    ///   - isService: whether it is for a program of the operator.
+    ///   - isOperator: whether it is for the operator's own calls, which concern the whole server.
+    /// - Throws: an error of the signing library.
     package func issue(
         user: String, workspace: String, lifetime: Duration, isService: Bool = false, isOperator: Bool = false
     ) throws -> String {

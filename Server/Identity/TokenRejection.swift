@@ -1,41 +1,42 @@
-/// Why a token was not accepted. The texts are safe to send to the client and to log: they quote nothing of the token, and
-/// nothing of what is configured.
+/// The reason why a token was not accepted. The texts are safe to send to the client and to log: they quote nothing of
+/// the token, and nothing of the configuration.
 package enum TokenRejection: String, Error, Sendable, CaseIterable, CustomStringConvertible {
     /// Longer than `CompactToken.bytesMax`.
     case tooLong = "too_long"
     /// Not three base64url parts of a JWT, or not JSON within, or a name in it occurs twice.
     case malformed
-    /// Header members that ask for another key, or that must be understood, or that have the wrong type.
+    /// Header members name another key, must be understood and are not, or have the wrong type.
     case header = "unsupported_header"
-    /// `iss` is nobody's whose tokens are accepted.
+    /// `iss` is not that of an accepted issuer.
     case issuer = "unknown_issuer"
-    /// The issuer's tokens are not to be signed like this.
+    /// The issuer's tokens must not be signed like this.
     case algorithm = "algorithm_not_allowed"
     /// The issuer has no such key.
     case key = "unknown_key"
-    /// Signed with another key than it says, or changed since.
+    /// Signed with another key than it states, or changed since.
     case signature = "bad_signature"
-    /// `exp` or `iat` is absent, or a time is no number or out of range.
+    /// `exp` or `iat` is absent, or a time is not a number or out of range.
     case times = "bad_times"
-    /// `iat` or `nbf`, or Firebase's `auth_time`, lies in the future.
+    /// `iat` or `nbf`, or Firebase's `auth_time`, is in the future.
     case notYetValid = "not_yet_valid"
     /// `exp` has passed.
     case expired = "token_expired"
     /// `exp − iat` is not positive, or longer than is accepted.
     case lifetime = "lifetime_too_long"
-    /// It is meant for somebody else.
+    /// The token is meant for another audience.
     case audience = "wrong_audience"
-    /// A claim that is required does not say what it must.
+    /// A required claim does not have the required value.
     case required = "required_claim"
-    /// It names no user, or none that can be one.
+    /// It names no user, or an invalid one.
     case user = "no_user"
-    /// It names no workspace, or none that can be one.
+    /// It names no workspace, or an invalid one.
     case workspace = "no_workspace"
 
-    /// A bounded name for logs and metrics.
+    /// A name for logs and metrics, from a bounded set.
     package var label: String { rawValue }
 
-    /// A sentence for people. Until the signature is known to be good it does not say what would have been accepted.
+    /// A sentence for people. For faults that are found before the signature is verified, it does not reveal what is
+    /// accepted.
     package var description: String {
         switch self {
         case .tooLong: "the token is too long"

@@ -1,11 +1,11 @@
-/// Whose token a text says to be, for messages to people: nothing is verified, so nothing may depend on it.
+/// The user that a token names, for messages to people: nothing is verified, so nothing may depend on it.
 package enum TokenUser {
-    /// `nil` for what is no token that names its user by `sub`.
+    /// Returns the `sub` of a token; `nil` for any other text.
     package static func claimed(by token: String) -> String? {
         do throws(TokenRejection) {
             return try CompactToken(token).claims.text("sub")
         } catch {
-            // Another kind of token, or none: the server says what is wrong with it.
+            // Not a JWT: the server reports the fault.
             return nil
         }
     }

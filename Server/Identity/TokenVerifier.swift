@@ -1,42 +1,42 @@
 package import TidemarkModel
 
-/// What an accepted token says.
+/// The contents of an accepted token.
 package struct VerifiedToken: Sendable, Hashable {
     package var user: UserID
     /// The only workspace that this token opens.
     package var workspace: WorkspaceID
-    /// Whether a program of the operator speaks, rather than a user's device.
+    /// Whether the token is for a program of the operator, rather than a user's device.
     package var isService: Bool
-    /// Whether the operator speaks, whose calls concern the whole server.
+    /// Whether the token is for the operator's own calls, which concern the whole server.
     package var isOperator: Bool
     /// `iat` in milliseconds since 1970.
     package var issuedAt: Milliseconds
-    /// `exp` likewise.
+    /// `exp` in milliseconds since 1970.
     package var expiresAt: Milliseconds
-    /// From here on it is accepted nowhere any more: `exp` and the skew that clocks are allowed. An open socket is closed
-    /// then.
+    /// The time after which it is accepted nowhere: `exp` and the tolerance for clocks. An open socket is closed then.
     package var acceptedUntil: Milliseconds
 }
 
-/// What came of the check of a token.
+/// The result of the check of a token.
 package enum TokenOutcome: Sendable, Hashable {
     case accepted(VerifiedToken)
     case refused(TokenRejection)
-    /// Its keys cannot be had now; again in so many milliseconds.
+    /// Its keys cannot be fetched now; try again in so many milliseconds.
     case unavailable(Int64)
 }
 
-/// Checks tokens of the issuers that are configured. From any thread; may wait for a fetch of keys that began after the token came.
+/// Checks tokens of the configured issuers. Any thread; may wait for a fetch of keys that began after the token
+/// arrived.
 ///
-/// In this order, so that each step costs no more than what it is for: form, issuer, algorithm, times, key, signature, then all
-/// that the claims must say. Whoever made a token up learns nothing from the first ones that he did not write himself.
+/// The order makes each step as cheap as possible: form, issuer, algorithm, times, key, signature, then all claims. The
+/// author of a forged token learns nothing from the first steps that they did not write themselves.
 package struct TokenVerifier: Sendable {
     package let issuers: [Issuer]
     private let keys: KeyService
     private let now: @Sendable () -> Milliseconds
 
     /// - Parameters:
-    ///   - keys: made for the same issuers.
+    ///   - keys: the service for the same issuers.
     ///   - now: milliseconds since 1970.
     package init(_ issuers: [Issuer], keys: KeyService, now: @escaping @Sendable () -> Milliseconds) {
         self.issuers = issuers
@@ -44,9 +44,9 @@ package struct TokenVerifier: Sendable {
         self.now = now
     }
 
-    /// Accepts a token, or says what is wrong with it, or that it cannot be known now.
+    /// Accepts a token, or refuses it with a reason, or reports that it cannot be judged now.
     ///
-    /// - Returns: the issuer's name as well, where the token's `iss` is that of one.
+    /// - Returns: the issuer's name as well, if the token's `iss` is that of a configured issuer.
     package func verify(_ text: String) async -> (outcome: TokenOutcome, issuer: String?) {
         let (token, index): (CompactToken, Int)
         do throws(TokenRejection) {
@@ -72,7 +72,7 @@ package struct TokenVerifier: Sendable {
     struct KnownKeys {
         var keys: [VerificationKey]
         var skipped: [String]
-        /// When they were fetched; `nil` for never.
+        /// The time of the last good fetch; `nil` for never.
         var since: Milliseconds?
         var error: KeyFetchError?
     }
@@ -84,8 +84,8 @@ package struct TokenVerifier: Sendable {
             since: state.since, error: state.error)
     }
 
-    /// The issuer that a token says to be of; the server's own secret counts where none has that name. A token that no secret
-    /// signs is somebody else's, whose name is what is wrong with it.
+    /// Returns the index of the issuer that a token claims to be of; the server's own secret if no issuer has that
+    /// name. If the token is not signed by a secret, it is another issuer's, and the name is at fault.
     func place(of token: CompactToken) throws(TokenRejection) -> Int {
         if let name = token.issuer,
             let named = issuers.firstIndex(where: { $0.issuer?.hasSameBytes(as: name) == true })
@@ -98,7 +98,7 @@ package struct TokenVerifier: Sendable {
         return own
     }
 
-    /// - Returns: `nil` when one of the issuer's keys has signed it; else milliseconds until that can be known.
+    /// - Returns: `nil` when one of the issuer's keys has signed it; else the milliseconds until that can be known.
     private func check(
         _ token: CompactToken, _ algorithm: TokenAlgorithm, _ issuer: Issuer, _ index: Int
     ) async throws(TokenRejection) -> Int64? {
@@ -129,7 +129,7 @@ extension Issuer {
         return algorithm
     }
 
-    /// `iat` and `exp` in seconds, if the token is good at this time.
+    /// Returns `iat` and `exp` in seconds, if the token is valid at this time.
     func times(in claims: Fields, now: Milliseconds) throws(TokenRejection) -> (issued: Double, expires: Double) {
         guard let issued = try Self.time("iat", in: claims), let expires = try Self.time("exp", in: claims) else {
             throw .times
@@ -145,7 +145,7 @@ extension Issuer {
         return (issued, expires)
     }
 
-    /// What the claims of a token say whose signature is good.
+    /// Reads the claims of a token whose signature is valid.
     func read(_ claims: Fields, now: Milliseconds) throws(TokenRejection) -> VerifiedToken {
         let times = try times(in: claims, now: now)
         guard audience.isEmpty || isAudience(audienceClaim.value(in: claims)) else { throw .audience }
@@ -173,7 +173,8 @@ extension Issuer {
         }
     }
 
-    /// Seconds since 1970, up to the year 9999: nothing further down can overflow. `nil` when it is absent.
+    /// Returns seconds since 1970, up to the year 9999, so that later computations cannot overflow. `nil` when it is
+    /// absent.
     private static func time(_ name: String, in claims: Fields) throws(TokenRejection) -> Double? {
         let seconds: Double
         switch claims[name] {

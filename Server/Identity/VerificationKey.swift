@@ -8,7 +8,7 @@ package struct VerificationKey: Sendable {
     package let algorithm: TokenAlgorithm
     private let check: any JWTAlgorithm
 
-    /// A secret, which signs as well.
+    /// Makes a key of a secret, which can sign as well.
     init(_ secret: TokenSecret, id: String? = nil) async {
         self.init(id: id, .hs256, await secret.algorithm())
     }
@@ -24,26 +24,26 @@ package struct VerificationKey: Sendable {
         return own.hasSameBytes(as: id)
     }
 
-    /// Synchronous, from any thread; not for an event loop.
+    /// Whether this key has signed a token. Synchronous, any thread; not for an event loop.
     func accepts(_ token: CompactToken) -> Bool {
         do {
             return try check.verify(token.signature, signs: token.signedText)
         } catch {
-            // A signature of another length than the algorithm's is an error to the library.
+            // The library throws for a signature of another length than the algorithm's.
             return false
         }
     }
 }
 
 extension TokenSecret {
-    /// The secret as jwt-kit signs and checks with it.
+    /// Returns the secret as the algorithm with which jwt-kit signs and checks.
     func algorithm() async -> any JWTAlgorithm {
         let keys = JWTKeyCollection()
         await keys.add(hmac: HMACKey(key: key), digestAlgorithm: .sha256)
         do {
             return try await keys.getKey()
         } catch {
-            // A collection has the key that it was just given.
+            // The collection has the key that it was just given.
             preconditionFailure("jwt-kit lost a key: \(error)")
         }
     }

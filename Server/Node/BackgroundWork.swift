@@ -1,8 +1,8 @@
 import ServiceLifecycle
 
-/// Runs what event loops start and may not wait for, each piece as a child of one task group.
+/// Runs the jobs that event loops start and may not wait for, each as a child of one task group.
 ///
-/// The queue has no bound of its own: each connection has at most one token, handshake or window under way
+/// The queue has no bound of its own. Each connection has at most one token, handshake or window in progress
 /// and `pagesReadMax` pages, and each workspace one read of its tail.
 final class BackgroundWork: Service {
     typealias Job = @Sendable () async -> Void
@@ -18,7 +18,7 @@ final class BackgroundWork: Service {
         if case .enqueued = continuation.yield(job) { true } else { false }
     }
 
-    /// Runs until a graceful shutdown, then waits for what was started.
+    /// Runs until a graceful shutdown, then waits for the jobs that were started.
     func run() async {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in

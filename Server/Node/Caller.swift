@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// Whose connections and calls are counted together: a user of a workspace.
+/// A user of a workspace, whose connections and calls are counted together.
 package struct Caller: Hashable, Sendable {
     package let workspace: WorkspaceID
     package let user: UserID

@@ -1,17 +1,17 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// Word from other nodes on the same store that a workspace's order has grown. Only ever a hint: what counts is read from
-/// the store, which is also asked from time to time without one.
+/// Notices from other nodes on the same store that a workspace's order has grown. They are only hints: the node reads
+/// the store, which it also asks from time to time without a hint.
 package protocol CommitHints: Sendable {
-    /// Tells the other nodes; never waits, may be folded with others, may be lost. Any thread.
+    /// Notifies the other nodes. Never waits; a hint may be folded with others or lost. Any thread.
     func announce(_ workspace: WorkspaceID, _ seq: SequenceNumber)
 
-    /// What the others tell, until the task is cancelled. Asked for once.
+    /// Returns the hints of the other nodes, until the task is cancelled. Called once.
     func hints() -> AsyncStream<CommitHint>
 }
 
-/// The hints of a store that no other node shares: none.
+/// The empty hints of a store that no other node shares.
 package struct NoHints: CommitHints {
     package init() {}
 

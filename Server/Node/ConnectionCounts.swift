@@ -2,8 +2,8 @@ import TidemarkHub
 import TidemarkLock
 package import TidemarkModel
 
-/// Who is connected to this process, over all event loops, and who calls over HTTP. Any thread; asked once or twice a
-/// connection or call, never a delivery.
+/// The connections to this process, over all event loops, and the calls over HTTP. Any thread; used once or twice for a
+/// connection or call, never for a delivery.
 package final class ConnectionCounts: Sendable {
     /// One device of a workspace.
     package struct Client: Hashable {
@@ -16,7 +16,7 @@ package final class ConnectionCounts: Sendable {
         }
     }
 
-    /// Where a client's connection lives.
+    /// The session of a client's connection, and the event loop that holds it.
     struct Place {
         let session: SessionID
         let inbox: HubInbox
@@ -39,22 +39,22 @@ package final class ConnectionCounts: Sendable {
         self.callsPerUserMax = callsPerUserMax
     }
 
-    /// Connections that said who they are.
+    /// Connections that have authenticated.
     var count: Int { tables.withLock { $0.userOf.count } }
 
     /// Calls over HTTP in progress.
     var calls: Int { tables.withLock { $0.calls.values.reduce(0, +) } }
 
-    /// The workspaces that somebody is connected to.
+    /// The workspaces that have a connection.
     var workspaces: Set<WorkspaceID> { tables.withLock { Set($0.connections.keys.map(\.workspace)) } }
 
     /// The clients that are connected.
     var clients: [Client] { tables.withLock { Array($0.placeOf.keys) } }
 
-    /// Where a client is connected, if it is.
+    /// Returns the session and loop of a client's connection, if it is connected.
     func place(of client: Client) -> Place? { tables.withLock { $0.placeOf[client] } }
 
-    /// Whether a client has a connection here.
+    /// Whether a client has a connection to this process.
     package func isConnected(_ client: Client) -> Bool { place(of: client) != nil }
 
     /// Counts a connection whose token was accepted; false when its user has too many.
@@ -79,7 +79,7 @@ package final class ConnectionCounts: Sendable {
         }
     }
 
-    /// The call that `beginCall` counted is over.
+    /// Ends the count of a call that `beginCall` counted.
     package func endCall(of user: Caller) {
         tables.withLock { tables in
             let count = tables.calls[user] ?? 0
@@ -87,7 +87,8 @@ package final class ConnectionCounts: Sendable {
         }
     }
 
-    /// A connection was welcomed as this client: returns the one that it takes the place of.
+    /// Records that a connection was welcomed as this client; returns the client's earlier connection, which it
+    /// replaces.
     func welcome(_ client: Client, at place: Place) -> Place? {
         tables.withLock { tables in
             tables.clientOf[place.session] = client
@@ -96,7 +97,7 @@ package final class ConnectionCounts: Sendable {
         }
     }
 
-    /// The connection is gone.
+    /// Removes a connection that has ended.
     func leave(_ session: SessionID) {
         tables.withLock { tables in
             if let user = tables.userOf.removeValue(forKey: session) {

@@ -4,8 +4,8 @@ import TidemarkModel
 import TidemarkSequencer
 import TidemarkStore
 
-/// Up to which number an order counts as safe from going back: devices keep what they wrote later, and offer it again if the
-/// database does (R-26, LINEAGE.md). By the rule that whoever runs the server sets. Any thread.
+/// The number up to which an order is safe from going back, by the operator's rule. Devices keep what they wrote after
+/// it, and offer it again if the database goes back (R-26, LINEAGE.md). Any thread.
 final class Durability: Sendable {
     private struct Known {
         var epoch: Epoch
@@ -17,9 +17,9 @@ final class Durability: Sendable {
     private let rule: DurableRule
     private let known = Lock<[WorkspaceID: Known]>([:])
     private let samples = Lock(ReplicaSamples())
-    /// Fewer standbys than asked for, as far as is known.
+    /// True when fewer standbys than required have confirmed, as of the last look.
     private let isShort = Lock(false)
-    /// Milliseconds for which an answer is good: it only grows.
+    /// Milliseconds for which an answer is valid: the number only grows.
     private static let lifetime: Int64 = 60_000
     private static let workspacesMax = 10_000
 
@@ -28,7 +28,7 @@ final class Durability: Sendable {
         rule = parts.limits.durable
     }
 
-    /// How often to look.
+    /// The interval of looks.
     var period: Duration {
         switch rule {
         case .age, .backup: parts.limits.durableEvery
@@ -36,7 +36,7 @@ final class Durability: Sendable {
         }
     }
 
-    /// Asks how far the standbys are, where the rule goes by them: one round trip for all workspaces.
+    /// Asks how far the standbys are if the rule depends on them: one round trip for all workspaces.
     func look(at workspaces: [WorkspaceID]) async throws(StoreError) {
         guard case .replicas(let count) = rule, let log = parts.replicas, !workspaces.isEmpty else { return }
         let report = try await log.replicas(confirming: count, heads: workspaces)
@@ -49,20 +49,20 @@ final class Durability: Sendable {
         let logger = parts.environment.logger
         if report.confirmed == nil {
             logger.warning(
-                "Fewer standbys than wanted: devices keep all that they write", metadata: ["wanted": "\(count)"])
+                "Fewer standbys confirm than wanted: devices keep all their writes", metadata: ["wanted": "\(count)"])
         } else {
-            logger.notice("There are as many standbys as wanted", metadata: ["wanted": "\(count)"])
+            logger.notice("As many standbys confirm as wanted", metadata: ["wanted": "\(count)"])
         }
     }
 
-    /// The last number that is safe, as of a snapshot; 0 where none is. By standbys it is what the last look found; else a few
-    /// dozen reads of one row, at most once a minute.
+    /// Returns the last number that is safe, as of a snapshot; 0 if none is. By standbys it is the result of the last
+    /// look; by another rule it costs a few dozen reads of one row, at most once a minute.
     func through(
         _ head: Head, after horizon: SequenceNumber, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> SequenceNumber {
         if case .replicas = rule { return samples.withLock { $0.through(head, in: workspace) } }
         let before = known.withLock { $0[workspace] }
-        // Of another epoch nothing is known: its numbers may be others'.
+        // An answer for another epoch is useless: its numbers may belong to other changes.
         let last = before.flatMap { $0.epoch == head.epoch && $0.through <= head.seq ? $0 : nil }
         if let last, now - last.found < Self.lifetime { return last.through }
         let found =
@@ -88,7 +88,7 @@ final class Durability: Sendable {
         return search.found?.seq
     }
 
-    /// A backup may be of a history that was lost: what is written down of it stands beside the database.
+    /// A backup may be of a history that was lost, so that its recorded head is compared with the stored batch.
     private func backedUp(_ head: Head, in workspace: WorkspaceID) async throws(StoreError) -> SequenceNumber? {
         guard let backup = try await parts.backups?.verifiedBackup(of: workspace)?.head, backup.seq > 0,
             backup.seq <= head.seq,

@@ -1,9 +1,10 @@
-/// By what the order counts as safe from a database that goes back: devices keep what they wrote later, and offer it again.
+/// The evidence that the order is safe from a database that goes back. Devices keep what they wrote later, and offer it
+/// again.
 package enum DurableRule: Hashable, Sendable {
-    /// By age: as long as it takes until a commit is in a backup that would be restored.
+    /// Age: the time until a commit is in a backup that would be restored.
     case age(Duration)
-    /// By standbys: so many have it on disk.
+    /// Standbys: so many have it on disk.
     case replicas(Int)
-    /// By the newest verified backup.
+    /// The newest verified backup.
     case backup
 }

@@ -4,8 +4,8 @@ package import TidemarkModel
 import TidemarkSequencer
 package import TidemarkStore
 
-/// Begins epochs where a database is proved to have gone back, tells the other nodes, and counts them (R-21, LINEAGE.md). Any
-/// thread.
+/// Begins epochs when a database has provably gone back, notifies the other nodes, and counts the epochs (R-21,
+/// LINEAGE.md). Any thread.
 package final class Epochs: Sendable {
     private let parts: Node.Parts
     private struct State {
@@ -18,11 +18,11 @@ package final class Epochs: Sendable {
 
     init(_ parts: Node.Parts) { self.parts = parts }
 
-    /// The epochs that this process has begun, or found untouched, by reason.
+    /// The epochs that this process has begun, or has found at the end of an order, by reason.
     package var begun: [EpochReason: Int] { state.withLock { $0.counts } }
 
-    /// Counts an epoch that a restore began, or an operator, while no server was there: the one which follows the order first
-    /// finds that epoch's own batch at its end.
+    /// Counts an epoch that a restore or an operator began while no server ran. Only the first node that follows the
+    /// order finds that epoch's own batch at its end.
     func found(_ head: Head, in workspace: WorkspaceID) async throws(StoreError) {
         guard head.epoch > Head.start.epoch, state.withLock({ $0.restored[workspace] != head.epoch }) else { return }
         guard let newest = try await parts.store.lineage(of: workspace).first, newest.first == head.seq,
@@ -66,10 +66,11 @@ package final class Epochs: Sendable {
 }
 
 extension Node {
-    /// Head, grants and client of one user, and the batch that holds the number of `place`, from one snapshot: that of
-    /// after the epoch which `place` makes begin, where it does. And what was lost since `place` was given out.
+    /// Returns head, grants and client of one user, and the batch that holds the number of `place`, from one snapshot.
+    /// If `place` proves that the database went back, an epoch is begun first. Notes what was lost since `place` was
+    /// issued.
     ///
-    /// - Parameter place: a place under the seal of this server. Others prove nothing.
+    /// - Parameter place: a head under the seal of this server. Without the seal it proves nothing.
     package func session(
         for user: UserID, client: ClientID?, at place: Head?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {
@@ -83,6 +84,6 @@ extension Node {
         return snapshot
     }
 
-    /// For feeds that read on from the store.
+    /// The reader of feeds that continue from the store.
     var reader: TailReader { TailReader(parts, commits, epochs) }
 }

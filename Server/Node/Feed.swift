@@ -5,20 +5,20 @@ package import TidemarkModel
 import TidemarkSequencer
 import TidemarkStore
 
-/// One workspace that this process follows: its gapless tail, and who is told of it. Any thread.
+/// One workspace that this process follows: its gapless tail, and the loops that get its batches. Any thread.
 ///
-/// What comes out of the tail is posted to every loop under the feed's lock: that keeps the order of the batches the same for
-/// all of them. It was encoded before, but for what was waiting for the batches of other nodes. The only lock taken inside is
-/// an inbox's.
+/// The tail's output is posted to every loop under the feed's lock, which keeps the order of the batches the same for
+/// all of them. Batches are encoded before, except those that waited for batches of other nodes. The only lock taken
+/// inside is an inbox's.
 package final class Feed: Sendable {
-    /// What `follow` found.
+    /// The outcome of `begin`.
     enum Start {
         case followed
         /// The caller is the first: it must follow the workspace in the store and then call `started` or `failed`.
         case begin
-        /// Another caller is at it.
+        /// Another caller is asking the store.
         case wait
-        /// The feed was put to rest: open another one.
+        /// The feed was retired: open another one.
         case retired
     }
 
@@ -29,13 +29,13 @@ package final class Feed: Sendable {
         var early: [CommittedBatch] = []
         var starters: [CheckedContinuation<Result<Void, StoreError>, Never>] = []
         var isReading = false
-        /// When the store was last read to its end, or followed.
+        /// The time at which the store was last read to its end, or followed.
         var confirmed: Milliseconds = 0
         var readsAgain = false
         var watchers: [UInt64: (after: SequenceNumber, wake: CheckedContinuation<Void, Never>)] = [:]
         var lastWatcher: UInt64 = 0
         var isEnded = false
-        /// How often in a row nobody was found who needs the feed.
+        /// The number of rounds in a row in which the feed was not needed.
         var idleRounds = 0
         var isRetired = false
     }
@@ -51,21 +51,21 @@ package final class Feed: Sendable {
         self.seal = seal
     }
 
-    /// The end of what was given out; `nil` until the workspace is followed.
+    /// The end of the delivered order; `nil` until the workspace is followed.
     var head: Head? { state.withLock { $0.tail?.head } }
 
-    /// Tells the sessions of the workspace how far the order is safe.
+    /// Notifies the sessions of the workspace how far the order is safe.
     func tell(durable: SequenceNumber, in epoch: Epoch) {
         for inbox in inboxes { inbox.post(.durable(workspace, epoch, durable)) }
     }
 
-    /// When it was last certain that nothing is missing here; `nil` until the workspace is followed.
+    /// The last time at which nothing was missing here for certain; `nil` until the workspace is followed.
     var confirmed: Milliseconds? { state.withLock { $0.tail == nil ? nil : $0.confirmed } }
 
-    /// Where a read of the store begins.
+    /// The position at which a read of the store begins.
     private var mark: Tail.Mark? { state.withLock { $0.tail?.mark } }
 
-    /// State of the store was read as of this number.
+    /// Records that the store was read as of this number.
     func saw(_ seq: SequenceNumber) { state.withLock { $0.tail?.saw(seq) } }
 
     /// True while a batch of another node has to be read before own ones can go out.
@@ -73,10 +73,10 @@ package final class Feed: Sendable {
 
     // MARK: Start
 
-    /// Makes sure that the workspace is followed; of many callers at once, one asks the store by `ask`.
+    /// Makes sure that the workspace is followed. Of many simultaneous callers, one asks the store by `ask`.
     ///
-    /// - Parameter now: before the store is asked.
-    /// - Returns: false when the feed was put to rest meanwhile.
+    /// - Parameter now: a time before the store is asked.
+    /// - Returns: false when the feed was retired meanwhile.
     func follow(now: Milliseconds, _ ask: () async throws(StoreError) -> Head) async throws(StoreError) -> Bool {
         switch begin() {
         case .followed: return true
@@ -144,8 +144,8 @@ package final class Feed: Sendable {
 
     // MARK: Rest
 
-    /// Called now and then: puts the feed to rest once nobody needed it for so many calls in a row. True when it did;
-    /// connections that come at this moment are told to come again.
+    /// Called periodically: retires the feed after so many calls in a row on which it was unused. True when it did;
+    /// connections that arrive at this moment are asked to reconnect.
     func rests(afterIdle rounds: Int, isUsed: Bool) -> Bool {
         state.withLock { state in
             let isFree = !isUsed && !state.isStarting && !state.isReading && state.watchers.isEmpty
@@ -161,7 +161,7 @@ package final class Feed: Sendable {
 
     // MARK: Batches
 
-    /// This process committed a batch. True when batches before it must be read from the store.
+    /// Delivers a batch that this process committed. True when batches before it must be read from the store.
     func committed(_ batch: CommittedBatch) -> Bool {
         let delivery = delivery(of: batch)
         return state.withLock { state in
@@ -172,20 +172,21 @@ package final class Feed: Sendable {
         }
     }
 
-    /// Where the order was found to have gone back.
+    /// The stored order's end after it went back, and the delivered order's end before.
     struct Rewind: Hashable {
         let before: Head
         let after: Head
     }
 
-    /// Reads what other nodes committed, until there is no more; one caller at a time, the others leave it to that one.
+    /// Reads the commits of other nodes until there are no more. One caller reads at a time; the others leave it to
+    /// that one.
     ///
     /// - Parameters:
     ///   - limit: batches in one read.
-    ///   - isCommitting: whether this node has batches of the workspace that are on their way or untold.
-    ///   - follow: called when the stored order is not the one that was given out, with a batch of that one that is
-    ///     not stored: gives the head to begin again from.
-    ///   - rewound: told of it then; whoever was told of the lost history is told to come again.
+    ///   - isCommitting: whether this node has batches of the workspace that are being committed or are not delivered.
+    ///   - follow: called when the stored order is not the delivered one, with a delivered batch that is
+    ///     not stored; returns the head to begin again from.
+    ///   - rewound: called after that; clients that received the lost history are asked to reconnect.
     func readOn(
         now: () -> Milliseconds, limit: Int, isCommitting: () -> Bool,
         follow: (_ lost: Head) async throws(StoreError) -> Head,
@@ -213,7 +214,7 @@ package final class Feed: Sendable {
                     hasRestarted = true
                     rewound(Rewind(before: mark?.head ?? .start, after: stored))
                 } else {
-                    throw StoreError(.unavailable, "what the store says of its order does not fit together")
+                    throw StoreError(.unavailable, "the store's answers about its order contradict each other")
                 }
             } catch {
                 state.withLock { ($0.isReading, $0.readsAgain) = (false, false) }
@@ -222,10 +223,10 @@ package final class Feed: Sendable {
         }
     }
 
-    /// Nothing that was stored at this time is missing here.
+    /// Records that everything that was stored at this time is known here.
     func confirm(at time: Milliseconds) { state.withLock { $0.confirmed = time } }
 
-    /// Takes over what was read; true when there may be more, `nil` when the order has gone back.
+    /// Takes over the batches that were read; true when there may be more, `nil` when the order has gone back.
     private func took(_ found: TailRead, from mark: Tail.Mark?, limit: Int, isCommitting: Bool) -> Bool? {
         state.withLock { state in
             let before = state.tail?.head.seq
@@ -243,7 +244,7 @@ package final class Feed: Sendable {
         }
     }
 
-    /// Everything that stands on what was given out goes: the next event of this workspace is of the stored history.
+    /// Discards all state that follows from the delivered order: the workspace's next event is of the stored history.
     func restart(at head: Head) {
         state.withLock { state in
             state.tail?.restart(at: head)
@@ -272,7 +273,7 @@ package final class Feed: Sendable {
 
     // MARK: Watchers
 
-    /// How many wait in `moved(beyond:)`.
+    /// The number of callers that wait in `moved(beyond:)`.
     var watcherCount: Int { state.withLock { $0.watchers.count } }
 
     /// Waits until something was committed after `seq`, the task is cancelled, or the feed ends.
@@ -291,12 +292,12 @@ package final class Feed: Sendable {
                 if isOver { continuation.resume() }
             }
         } onCancel: {
-            // Before the watcher is there, `isCancelled` above sees the cancellation instead.
+            // Before the watcher is added, `isCancelled` above sees the cancellation instead.
             state.withLock { $0.watchers.removeValue(forKey: id) }?.wake.resume()
         }
     }
 
-    /// Wakes all who wait, to look whether they still may.
+    /// Wakes all watchers, so that they check whether they may still wait.
     func wakeAll() {
         let watchers = state.withLock { state in
             defer { state.watchers = [:] }
@@ -305,7 +306,7 @@ package final class Feed: Sendable {
         for watcher in watchers { watcher.resume() }
     }
 
-    /// Wakes all who wait, and whoever would wait later.
+    /// Wakes all watchers, now and from now on.
     func end() {
         let watchers = state.withLock { state in
             state.isEnded = true
@@ -345,13 +346,13 @@ package final class Feeds: Sendable {
         self.seal = seal
     }
 
-    /// All of them, in no order.
+    /// All feeds, in no order.
     var all: [Feed] { feeds.withLock { Array($0.values) } }
 
-    /// `nil` for a workspace that nobody here asked for.
+    /// Returns the workspace's feed; `nil` if it was never opened or has been retired.
     subscript(workspace: WorkspaceID) -> Feed? { feeds.withLock { $0[workspace] } }
 
-    /// The workspace's feed, made on first use; it is not followed yet.
+    /// Returns the workspace's feed, made on first use; it is not followed yet.
     package func open(_ workspace: WorkspaceID) -> Feed {
         feeds.withLock { feeds in
             if let feed = feeds[workspace] { return feed }
@@ -361,7 +362,7 @@ package final class Feeds: Sendable {
         }
     }
 
-    /// Puts to rest what nobody needed for so many calls in a row, and returns it.
+    /// Retires the feeds that were unused for so many calls in a row, and returns them.
     func rest(afterIdle rounds: Int, used: Set<WorkspaceID>) -> [Feed] {
         feeds.withLock { feeds in
             let resting = feeds.values.filter { $0.rests(afterIdle: rounds, isUsed: used.contains($0.workspace)) }
@@ -370,14 +371,14 @@ package final class Feeds: Sendable {
         }
     }
 
-    /// Wakes everyone who waits for any of them.
+    /// Wakes the watchers of all feeds, now and from now on.
     func end() {
         for feed in all { feed.end() }
     }
 }
 
 extension Feed {
-    /// Reads on from a store; a failure is left to the next poll.
+    /// Reads on from a store; after a failure, the next poll tries again.
     func readOn(from reader: TailReader) async {
         let (store, logger) = (reader.store, reader.logger)
         do throws(StoreError) {
@@ -385,13 +386,14 @@ extension Feed {
                 now: reader.now, limit: reader.batchesMax,
                 isCommitting: { reader.commits.isCommitting(in: workspace) },
                 follow: { (lost: Head) async throws(StoreError) in
-                    // Where the store is a copy that cannot be written this fails: what lags behind has not gone back.
+                    // If the store is a copy that cannot be written, this fails: a copy that lags has not gone back
+                    //
                     _ = try await reader.epochs.begin(.lost(lost), reason: .head, in: workspace)
                     return try await store.follow(workspace, node: reader.node, now: reader.now())
                 },
                 rewound: { rewind in
                     logger.critical(
-                        "The database went back: the order of a workspace is not the one that was given out",
+                        "The database went back: the order of a workspace is not the one that clients received",
                         metadata: [
                             "workspace": "\(workspace)", "before": "\(rewind.before.seq)",
                             "after": "\(rewind.after.seq)",
@@ -401,18 +403,18 @@ extension Feed {
                 try await store.tail(after: seq, limit: reader.batchesMax, in: workspace)
             }
         } catch .erasedWorkspace {
-            // Whoever is connected comes again, and is told so.
+            // Connected clients reconnect, and are then informed.
             restart(at: .start)
         } catch {
             logger.warning(
                 "Could not read other nodes' commits", metadata: ["workspace": "\(workspace)", "error": "\(error)"])
-            // What one workspace holds and cannot be read is not for lack of a store.
+            // Unreadable data of one workspace does not mean that the store is unavailable.
             if error.kind != .unavailable { confirm(at: reader.now()) }
         }
     }
 }
 
-/// What a feed needs to read on from the store.
+/// The parts that a feed needs to read on from the store.
 struct TailReader: Sendable {
     let store: any Store
     let commits: GroupCommit

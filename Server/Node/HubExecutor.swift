@@ -8,25 +8,26 @@ import TidemarkStore
 import TidemarkTelemetry
 import TidemarkWire
 
-/// The connections of one event loop: turns what happens on their sockets into events of one `Hub`, and carries out
-/// what it decides. Touched only on its loop, so that a delivery costs no lock.
+/// The connections of one event loop: turns the events of their sockets into events of one `Hub`, and carries out its
+/// decisions. Touched only on its loop, so that a delivery costs no lock.
 final class HubExecutor: SocketOwner {
-    /// One socket, whether it has unflushed frames, and whether its session wants to know when it has room.
+    /// One socket, whether it has unflushed frames, and whether its session waits for room in its buffer.
     final class Connection {
         let socket: Socket
         var isTouched = false
         var awaitsRoom = false
-        /// It does not take what it is sent.
+        /// True when the socket accepts no more bytes at present.
         var isSlow = false
         var isWelcomed = false
-        /// It has reported that its copy was otherwise: a connection counts once.
+        /// True after the client has reported a difference between its copy and the server's: a connection is counted
+        /// once.
         var hasDiverged = false
-        /// Its client id is being registered.
+        /// True while its client id is being registered.
         var isNew = false
         let since: Milliseconds
-        /// When its last message came.
+        /// The time of its last message.
         var heard: Milliseconds
-        /// Of frames that were handed to the socket.
+        /// Bytes of frames that were written to the socket.
         var bytes: Int64 = 0
 
         init(_ socket: Socket, now: Milliseconds) {
@@ -42,16 +43,17 @@ final class HubExecutor: SocketOwner {
     var connections: [SessionID: Connection] = [:]
     /// Sockets with unflushed frames.
     var touched: [Connection] = []
-    /// What goes to the sequencer at the end of the loop's turn: no more than sessions may have unanswered.
+    /// Submissions that are handed to the sequencer at the end of the loop's turn: no more than sessions may have
+    /// unanswered.
     var submissions: [GroupCommit.Entry] = []
     var lanes = GroupCommit.KnownLanes()
     var pace = RoundPace()
-    /// The frame that was sent last, as it stands on the socket.
+    /// The frame that was sent last, as bytes for the socket.
     var framed: (frame: Frame, bytes: ByteBuffer)?
     var frameBuffers = FrameBuffers()
-    /// Frames that were handed to sockets.
+    /// Frames that were written to sockets.
     var framesSent = 0
-    /// The times of batches of which frames are on sockets, and not flushed.
+    /// The times of batches whose frames are written to sockets, and not flushed.
     private var sentBatches: [Milliseconds] = []
     private var effects: [SessionEffect] = []
     private var isCarryingOut = false
@@ -108,7 +110,7 @@ final class HubExecutor: SocketOwner {
 
     // MARK: Events
 
-    /// Applies a burst, writes as it goes, and flushes each touched socket once at the end.
+    /// Applies a burst of events, and flushes each touched socket once at the end.
     func apply(_ events: [HubEvent]) {
         for event in events { apply(event, flushes: false) }
         flush()
@@ -116,10 +118,10 @@ final class HubExecutor: SocketOwner {
 
     /// Runs one event and everything that follows from it.
     ///
-    /// A write can fill a socket's buffer, which tells this hub so at once, in the middle of carrying out: such an inner
-    /// event only adds its effects to those that the outer call is working through.
+    /// A write can fill a socket's buffer, which raises another event while effects are being carried out. Such an
+    /// inner event only adds its effects to those that the outer call is working through.
     func apply(_ event: HubEvent, flushes: Bool = true) {
-        // Who was signed out while it was being read is not told what was read.
+        // A client that was signed out during the read must not receive the result.
         if case .loaded(let id, _) = event { judge(id) }
         hub.apply(event, now: node.now(), into: &effects)
         guard !isCarryingOut else { return }
@@ -142,7 +144,7 @@ final class HubExecutor: SocketOwner {
     }
 
     private func flush() {
-        // A flush can make a socket writable again, which may write more, before it returns.
+        // A flush can make a socket writable again before it returns, which may lead to more writes.
         guard !isFlushing else { return }
         isFlushing = true
         while let connection = touched.popLast() {
@@ -155,7 +157,7 @@ final class HubExecutor: SocketOwner {
         noteFlushed()
     }
 
-    /// What was committed is on its way to whoever sees it.
+    /// Records the time from commit to socket of the batches that were flushed.
     private func noteFlushed() {
         guard !sentBatches.isEmpty else { return }
         let now = node.now()
@@ -169,7 +171,7 @@ final class HubExecutor: SocketOwner {
         inbox.slow.add(isSlow ? 1 : -1)
     }
 
-    /// The edge tells of room only where there was none before; who asked is told in any case.
+    /// Reports room to a session that asked for it. The edge reports only a change from full to writable.
     private func tellRoom(_ connection: Connection) {
         connection.awaitsRoom = false
         apply(.writabilityChanged(connection.socket.id, isWritable: true))
@@ -177,7 +179,7 @@ final class HubExecutor: SocketOwner {
 }
 
 extension HubExecutor {
-    /// Does what a session wants done; nothing here waits.
+    /// Carries out an effect; nothing here waits.
     func carryOut(_ effect: SessionEffect) {
         switch effect {
         case .send(let id, let frame): send(frame, to: id)
@@ -220,8 +222,8 @@ extension HubExecutor {
         }
     }
 
-    /// Keeps a submission until the loop is through with all sockets that are ready, so that the lane is woken once for what
-    /// came in by all of them.
+    /// Keeps a submission until the loop has served all sockets that are ready, so that the lane is woken once for the
+    /// submissions of all of them.
     private func submit(_ submission: Submission, in workspace: WorkspaceID, for id: SessionID) {
         if submissions.isEmpty {
             inbox.eventLoop.execute { [inbox] in inbox.executor.value?.handOver() }
@@ -262,8 +264,8 @@ extension HubExecutor {
         }
     }
 
-    /// Ends a connection whose token was revoked while it was being checked, or what it starts from was read. What is revoked
-    /// later finds the session in the hub.
+    /// Ends a connection whose token was revoked during the token's check or the read of the session's start. A later
+    /// revocation finds the session in the hub.
     func judge(_ id: SessionID) {
         guard let connection = connections[id], let session = hub.session(id),
             let revoked = revoked(session, connection)
@@ -276,7 +278,7 @@ extension HubExecutor {
         return session.identity.flatMap { node.revocations.judge($0, device) }
     }
 
-    /// Once a client is known to be who it says, an older connection of it ends, on whatever loop it lives.
+    /// Ends an older connection of the same client, on whichever loop it is, once the client has authenticated.
     func noteWelcome(_ id: SessionID) {
         guard let connection = connections[id], !connection.isWelcomed, let session = hub.session(id),
             session.isStreaming, let workspace = session.identity?.workspace
@@ -291,35 +293,35 @@ extension HubExecutor {
     }
 }
 
-/// What other threads have for the hub of one event loop. Any thread posts; the loop takes all at once.
+/// The events that other threads post for the hub of one event loop. Any thread posts; the loop takes all at once.
 final class HubInbox: Sendable {
     private struct State {
         var events: [HubEvent] = []
         var bytes = 0
         /// Batches among the events.
         var batches = 0
-        /// Messages of other hubs among them; beyond `messagesMax` they are dropped.
+        /// Messages of other hubs among the events; beyond `messagesMax` they are dropped.
         var messages = 0
-        /// Workspaces whose batches no longer fit, with the end of the last that was left out.
+        /// Workspaces whose batches no longer fit, with the head of the last batch that was left out.
         var overflow: [WorkspaceID: Head] = [:]
         var isScheduled = false
-        /// The time of the oldest batch in it, or left out.
+        /// The time of the oldest batch that is in the inbox or was left out.
         var oldest: Milliseconds?
     }
 
-    /// Messages of other hubs that one loop has not taken over yet.
+    /// The greatest number of messages of other hubs that one loop has not taken over yet.
     private static let messagesMax = 4_096
-    /// Batches for which a loop without sockets is woken: nobody there waits for the first of them.
+    /// The number of events at which a loop without sockets is woken; nobody waits for them earlier.
     private static let unheardMax = 64
 
     let eventLoop: any EventLoop
-    /// Its place among the node's loops.
+    /// The loop's index among the node's loops.
     let number: Int
     private let bytesMax: Int
     private let state = Lock(State())
-    /// Sockets of the loop.
+    /// The number of the loop's sockets.
     let sockets = Lock<Int>(0)
-    /// Sockets of the loop that do not take what they are sent.
+    /// The number of the loop's sockets that accept no more bytes at present.
     let slow = Lock<Int>(0)
     /// The loop's executor; set and used on the loop.
     let executor: NIOLoopBoundBox<HubExecutor?>
@@ -350,11 +352,11 @@ final class HubInbox: Sendable {
             guard state.messages < Self.messagesMax else { return }
             state.messages += 1
         }
-        // What was left out is of no concern to a workspace that begins again.
+        // A workspace that begins again does not need the batches that were left out.
         if case .rewound(let workspace, _) = event { state.overflow[workspace] = nil }
         guard case .committed(let workspace, let batch) = event else { return state.events.append(event) }
         if state.oldest == nil, isHeard { state.oldest = batch.head.time }
-        // The loop lags behind the commits: its clients will read what is left out here from the store.
+        // The loop lags behind the commits: its clients will read the batches that are left out here from the store.
         guard state.overflow[workspace] == nil, state.bytes < bytesMax else {
             state.overflow[workspace] = batch.head
             return
@@ -364,10 +366,11 @@ final class HubInbox: Sendable {
         state.events.append(event)
     }
 
-    /// The time of the oldest batch that the loop's sockets wait for; `nil` when it has taken over all of them. Any thread.
+    /// The time of the oldest batch that the loop's sockets wait for; `nil` when it has taken over all batches. Any
+    /// thread.
     var oldest: Milliseconds? { state.withLock { $0.oldest } }
 
-    /// Events that wait for the loop. Any thread.
+    /// The number of events that wait for the loop. Any thread.
     var waiting: Int { state.withLock { $0.events.count } }
 
     private func deliver() {
@@ -387,20 +390,20 @@ final class HubInbox: Sendable {
     }
 }
 
-/// When a loop gives out what was posted to it: at once, but for a pause after a round that was long and gave out several batches.
-/// `ROUNDS.md` says why. Pure.
+/// The pace at which a loop delivers posted events: at once, except for a pause after a long round with several
+/// batches. `ROUNDS.md` explains why. Pure.
 struct RoundPace {
-    /// A shorter round is not worth a pause.
+    /// The shortest round that is followed by a pause.
     static let shortMax = TimeAmount.milliseconds(1)
     /// The longest pause.
     static let pauseMax = TimeAmount.milliseconds(10)
 
     private var due = NIODeadline.uptimeNanoseconds(0)
 
-    /// Until when to wait with the next round; `nil` when it may begin.
+    /// Returns the time until which the next round waits; `nil` when it may begin.
     func pause(at now: NIODeadline) -> NIODeadline? { now < due ? due : nil }
 
-    /// A round ended. The pause is as long as it was.
+    /// Records that a round ended. The pause is as long as the round was.
     mutating func ended(begun: NIODeadline, now: NIODeadline, batches: Int) {
         let took = now - begun
         guard took >= Self.shortMax, batches > 1 else { return }

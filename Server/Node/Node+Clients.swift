@@ -4,9 +4,10 @@ package import TidemarkModel
 import TidemarkSequencer
 package import TidemarkStore
 
-/// Client ids: registered at a rate, listed and removed by their user; the one that would be missed least makes room.
+/// Client ids: registered at a bounded rate, listed and removed by their user. The oldest unused one makes room for a
+/// new one.
 extension Node {
-    /// Binds a client id to a user. Where the user has too many, the oldest unused one goes.
+    /// Binds a client id to a user. If the user has too many, their oldest unused one is removed.
     package func register(
         _ client: ClientID, for user: UserID, in workspace: WorkspaceID
     ) async throws(StoreError) -> Registration {
@@ -17,23 +18,23 @@ extension Node {
         return try await store.register(client, for: user, in: workspace, now: now())
     }
 
-    /// Takes one of the user's registrations and removals, or tells after how many milliseconds that would be possible.
+    /// Takes one of the user's registrations and removals, or returns the milliseconds until that is possible.
     package func takeRegistration(of user: UserID, in workspace: WorkspaceID) -> Int64? {
         registrationRates.take(1, for: .init(workspace: workspace, user: user), now: now())
     }
 
-    /// The same for a revocation, of which every node learns at once: as much as ten of them.
+    /// The same for a revocation, which costs as much as ten of them because it is sent to every node at once.
     package func takeRevocation(of user: UserID, in workspace: WorkspaceID) -> Int64? {
         registrationRates.take(10, for: .init(workspace: workspace, user: user), now: now())
     }
 
-    /// Ends a registration, and the client's connections on every node. What the client has not sent comes again under
+    /// Ends a registration, and the client's connections on every node. The client sends its unsent writes again under
     /// another id (PROTOCOL.md, 4410).
     ///
-    /// It is a batch of the order, which holds nothing else: so every node learns of it, and none goes on planning from
-    /// what it remembers of the client.
+    /// The removal is a batch of the order that holds nothing else. So it reaches every node, and no node continues to
+    /// plan from remembered state of the client.
     ///
-    /// - Returns: false when it is no client of the user.
+    /// - Returns: false when it is not a client of the user.
     package func remove(
         _ client: ClientID, of user: UserID, in workspace: WorkspaceID
     ) async throws(StoreError) -> Bool {
@@ -44,10 +45,11 @@ extension Node {
         return true
     }
 
-    /// Ends the registrations of clients that were not here for long, in one batch. One whose device may hold a write that
-    /// took effect stays: under another id it would count twice, or bring back what is deleted (COMPACTION.md).
+    /// Ends the registrations of clients that have not connected for a long time, in one batch. A client whose device
+    /// may hold a write that took effect stays. Under another id the write would count twice, or bring back deleted
+    /// data (COMPACTION.md).
     ///
-    /// - Returns: how many were removed.
+    /// - Returns: the number of removed clients.
     func remove(unused clients: [ClientID], in workspace: WorkspaceID) async throws(StoreError) -> Int {
         let batch = try await commitRemoval(
             of: clients, in: workspace, where: { $0.row.settledThrough == $0.row.ackedThrough })
@@ -63,7 +65,7 @@ extension Node {
         if parts.isStoreShared { parts.hints.announce(workspace, batch.head.seq) }
     }
 
-    /// The batch that removes those of the clients that may be; `nil` when none may.
+    /// Commits and returns the batch that removes those of the clients that may be removed; `nil` when none may.
     private func commitRemoval(
         of clients: [ClientID], in workspace: WorkspaceID, where mayGo: (StoredClient) -> Bool
     ) async throws(StoreError) -> CommittedBatch? {
@@ -79,7 +81,7 @@ extension Node {
         }
     }
 
-    /// The user's client that would be missed least; `nil` when all were here lately.
+    /// Returns the user's client that has been unused for longest; `nil` when all were seen lately.
     private func unusedClient(
         of user: UserID, in workspace: WorkspaceID
     ) async throws(StoreError) -> ClientID? {
@@ -89,7 +91,7 @@ extension Node {
         }?.id
     }
 
-    /// Writes down which clients were here. Who is not registered any more, and is connected all the same, is closed.
+    /// Records in the store which clients were seen. Closes connections of clients that are no longer registered.
     func writeSightings() async {
         let time = now()
         for client in connectionCounts.clients { sightings.note(client, now: time) }
@@ -105,7 +107,7 @@ extension Node {
                     }
                 } catch {
                     logger.warning(
-                        "Could not note which clients were here",
+                        "Could not record which clients were seen",
                         metadata: ["workspace": "\(workspace)", "error": "\(error)"])
                 }
             }
@@ -119,7 +121,7 @@ extension Node {
 }
 
 extension Duration {
-    /// Whole milliseconds.
+    /// The whole milliseconds.
     var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000 + attoseconds / 1_000_000_000_000_000

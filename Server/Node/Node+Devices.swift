@@ -4,7 +4,7 @@ package import TidemarkWire
 
 /// The devices of a workspace, with what this process knows of them beyond the database.
 extension Node {
-    /// In the order of their ids, a page at a time, with what this process alone knows of them.
+    /// Returns one page of devices in the order of their ids, with what this process alone knows of them.
     package func devices(
         of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
     ) async throws(StoreError) -> [ListedDevice] {
@@ -12,16 +12,16 @@ extension Node {
         return try await listed(devices, in: workspace)
     }
 
-    /// One of them; `nil` where it is not registered.
+    /// Returns one device; `nil` if it is not registered.
     package func device(_ client: ClientID, in workspace: WorkspaceID) async throws(StoreError) -> Device? {
         guard let owner = try await owner(of: client, in: workspace) else { return nil }
         return try await revocationStore.devices(of: owner, in: workspace, after: nil, limit: .max >> 1)
             .first { $0.id == client }
     }
 
-    /// What is told of devices.
+    /// Returns the rows of the list of devices.
     ///
-    /// - Parameter sights: what is known beyond the database; of this process alone where it is not given.
+    /// - Parameter sights: what is known beyond the database; if absent, what this process alone knows.
     package func listed(
         _ devices: [Device], _ sights: DeviceSights? = nil, in workspace: WorkspaceID
     ) async throws(StoreError) -> [ListedDevice] {
@@ -43,7 +43,7 @@ extension Node {
             row.app = device.app
             row.isConnected = connection != nil
             row.position = connection?.position ?? device.position
-            // Where the database went back, the device has more than there is.
+            // If the database went back, the device is ahead of its head.
             row.lag = row.position.map { max(0, head - $0) }
             row.pending = device.written.map { max(0, $0 - device.settledThrough) }
             row.revoked = revocations.notBefore(of: device.id, user: device.user, in: workspace)

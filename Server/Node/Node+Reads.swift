@@ -7,13 +7,14 @@ package import TidemarkWire
 
 /// The reads that sessions ask for. Each answers by one event.
 extension Node {
-    /// A feed rests after minutes without use: that one is put to rest while it is asked for hardly happens once.
+    /// A feed is retired after minutes without use: it hardly ever happens twice that a caller meets a feed that is
+    /// being retired.
     private static let feedTries = 3
 
-    /// Finds out whose a token is. A signature costs more than a turn of an event loop should, and keys may have to be fetched:
-    /// it is done beside the loops (Server/Identity/ISSUERS.md).
+    /// Finds out which user a token is for. A signature costs more than a turn of an event loop should, and keys may
+    /// have to be fetched, so this is done beside the loops (Server/Identity/ISSUERS.md).
     ///
-    /// - Parameter peer: who is at the other end, for the log.
+    /// - Parameter peer: the peer's address, for the log.
     func verify(_ token: String, of peer: String?, for id: SessionID, replyTo inbox: HubInbox) {
         let isStarted = background.start { [self] in
             inbox.post(.verified(id, await verdict(on: token, of: peer)))
@@ -21,7 +22,8 @@ extension Node {
         if !isStarted { inbox.post(.verified(id, .unavailable)) }
     }
 
-    /// Everything that a welcome needs: the workspace followed, the client registered if it is new, a snapshot.
+    /// Loads everything that a welcome needs: follows the workspace, registers the client if it is new, reads a
+    /// snapshot.
     func load(_ request: LoadRequest, for id: SessionID, replyTo inbox: HubInbox) {
         let isStarted = background.start { [self] in
             do throws(StoreError) {
@@ -43,8 +45,8 @@ extension Node {
 
     /// Makes sure that this process gets every batch of the workspace.
     ///
-    /// Where no other process commits, nobody needs the batches' bodies in the store: the interest is ended at once, and
-    /// spares the store from keeping them.
+    /// If no other process commits, nobody needs the batches' bodies in the store. The interest is then ended at once,
+    /// which spares the store from keeping them.
     package func follow(_ workspace: WorkspaceID) async throws(StoreError) {
         for _ in 0..<Self.feedTries {
             let isFollowed = try await feeds.open(workspace).follow(now: now()) { () async throws(StoreError) in
@@ -71,20 +73,20 @@ extension Node {
             snapshot.head, after: snapshot.horizon, in: request.workspace, now: now())
         let feed = feeds[request.workspace]
         if snapshot.lacks(head) {
-            // What was given out before is not stored. The poll would find out; this client need not see it meanwhile.
+            // The delivered order is not stored. The poll would find out; this client need not see it meanwhile.
             await feed?.readOn(from: reader)
             throw .wentBack
         }
         if let settled = snapshot.client?.settledThrough, request.ackedThrough > settled {
-            // It says that it was told more. Anybody can, so that this only makes this node look.
+            // The client states a higher number than is stored. Any client can, so that this only makes this node look.
             await feed?.readOn(from: reader)
         }
         feed?.saw(snapshot.head.seq)
         return LoadAnswer(snapshot: snapshot, registration: registration, common: common)
     }
 
-    /// Where a client goes on from whose cursor lies in what was lost; `nil` for all others. A read a step: what is found is
-    /// looked up again with the first window that begins there.
+    /// Returns the batch from which a client continues whose cursor lies in lost history; `nil` for all others. Each
+    /// step is one read. The result is looked up again with the first window that begins there.
     private func commonEnd(
         of request: LoadRequest, in snapshot: SessionSnapshot
     ) async throws(StoreError) -> Head? {
@@ -142,7 +144,8 @@ extension Node {
         if !isStarted { inbox.post(.historyRead(id, request, nil)) }
     }
 
-    /// Each page waits for its turn anew, so that a comparison keeps nobody else from reading.
+    /// Reads the pages of a comparison. Each page waits for its turn anew, so that a comparison keeps nobody else from
+    /// reading.
     func read(
         _ comparison: Comparison, in workspace: WorkspaceID, for id: SessionID, replyTo inbox: HubInbox
     ) {
@@ -161,14 +164,14 @@ extension Node {
                 metrics.comparisons.count()
                 inbox.post(.compared(id, comparison, isRead: true))
             } catch {
-                report(error, "Could not read what is compared", workspace)
+                report(error, "Could not read the records of a comparison", workspace)
                 inbox.post(.compared(id, comparison, isRead: false))
             }
         }
         if !isStarted { inbox.post(.compared(id, comparison, isRead: false)) }
     }
 
-    /// Reads from the conflict ledger, when it is the caller's turn to read.
+    /// Reads from the conflict ledger when the gate lets the caller through.
     package func history(_ request: HistoryRequest, in workspace: WorkspaceID) async throws(StoreError) -> LedgerPage {
         try await readGate.pass(for: workspace) { () async throws(StoreError) -> LedgerPage in
             try await store.history(
@@ -177,7 +180,7 @@ extension Node {
         }
     }
 
-    /// Reads a page, when it is the caller's turn to read.
+    /// Reads a page when the gate lets the caller through.
     package func page(_ request: PageRequest, in workspace: WorkspaceID) async throws(StoreError) -> Page {
         try await readGate.pass(for: workspace) { () async throws(StoreError) -> Page in
             if let ids = request.ids {

@@ -5,7 +5,7 @@ package import TidemarkModel
 package import TidemarkStore
 import TidemarkTelemetry
 
-/// Whose tokens count no more, as far as this node knows. Any thread.
+/// The revocations that this node knows. Any thread.
 package final class Revocations: Sendable {
     private struct State {
         var book = RevocationBook()
@@ -13,11 +13,11 @@ package final class Revocations: Sendable {
     }
 
     private let state = Lock(State())
-    /// One reads at a time: each begins where the one before ended.
+    /// The gate of reads: one at a time, because each begins at the end of the one before.
     fileprivate let gate = ReadGate(permits: 1)
 
     var through: Int64 { state.withLock { $0.book.through } }
-    /// Everything that was revoked before this node began is known.
+    /// True when everything that was revoked before this node began is known.
     fileprivate var isRead: Bool { state.withLock { $0.isRead } }
     fileprivate func beRead() { state.withLock { $0.isRead = true } }
 
@@ -30,31 +30,31 @@ package final class Revocations: Sendable {
         }
     }
 
-    /// What stands against a token; `nil` for nothing.
+    /// Returns the revocation that applies to a token; `nil` if none does.
     package func judge(_ identity: Identity, _ device: DeviceClaim) -> RevokedToken? {
         state.withLock { $0.book.judge(identity, device) }
     }
 
-    /// Whether a device has to be shown to be the user's.
+    /// Whether the user's device must be proven to be theirs.
     package func asksForDevice(_ identity: Identity) -> Bool { state.withLock { $0.book.asksForDevice(identity) } }
 
     func revokedDevices(of user: UserID, in workspace: WorkspaceID) -> Int {
         state.withLock { $0.book.revokedDevices(of: user, in: workspace) }
     }
 
-    /// From when on tokens of a device count; `nil` where nothing stands against any.
+    /// Returns the time from which a device's tokens are valid; `nil` if none are revoked.
     package func notBefore(of client: ClientID, user: UserID, in workspace: WorkspaceID) -> Milliseconds? {
         state.withLock { $0.book.notBefore(of: client, user: user, in: workspace) }
     }
 }
 
-/// Revocations: kept in the store, told to the other nodes, carried out on every loop.
+/// Revocations: kept in the store, sent to the other nodes, carried out on every loop.
 extension Node {
     private static let revocationsPerRead = 1_000
-    /// Devices that a user has revoked and whose revocation still stands.
+    /// Devices of one user whose revocation is still kept.
     private static let revokedDevicesMax = 200
 
-    /// Where it is kept what is revoked.
+    /// The store of revocations.
     package var revocationStore: any RevocationStore { parts.revocations }
 
     /// Whether a user may revoke one more device: each takes room on every node for a month.
@@ -62,7 +62,7 @@ extension Node {
         revocations.revokedDevices(of: user, in: workspace) < Self.revokedDevicesMax
     }
 
-    /// Whose a client is; `nil` where there is none.
+    /// Returns the user of a client; `nil` if the client does not exist.
     package func owner(of client: ClientID, in workspace: WorkspaceID) async throws(StoreError) -> UserID? {
         try await parts.revocations.owner(of: client, in: workspace)
     }
@@ -73,9 +73,10 @@ extension Node {
         return revocations.isRead
     }
 
-    /// Who speaks by this token, unless that was revoked. Needs the store once, at the node's start.
+    /// Returns the user and workspace of a token, unless the token was revoked. Needs the store once, at the node's
+    /// start.
     ///
-    /// - Parameter peer: who is at the other end, for the log.
+    /// - Parameter peer: the peer's address, for the log.
     package func verdict(on token: String, of peer: String?) async -> TokenVerdict {
         let verdict = await parts.verify(token, peer)
         guard case .accepted(let identity) = verdict else { return verdict }
@@ -86,12 +87,12 @@ extension Node {
         return .revoked(revoked)
     }
 
-    /// Lets the tokens of a workspace, a user or a device that were issued until now count no more, here at once and on the
+    /// Revokes the tokens of a workspace, a user or a device that were issued until now: here at once, on the
     /// other nodes within a second.
     package func revoke(
         _ subject: Revocation.Subject, in workspace: WorkspaceID
     ) async throws(StoreError) -> Revocation {
-        // Issuers tell whole seconds: a token of this very one is from before as well, also where this is its first millisecond.
+        // Issuers write whole seconds: a token of this second is revoked too, even in the second's first millisecond.
         let time = now()
         let revocation = try await parts.revocations.revoke(subject, before: time + 1, in: workspace, now: time)
         logger.notice(
@@ -105,13 +106,13 @@ extension Node {
         return revocation
     }
 
-    /// Another node has revoked something.
+    /// Handles the notice that another node has revoked something.
     func follow(_ word: RevocationWord) {
         guard word.number != revocations.through else { return }
         _ = background.start { [self] in await followRevocations() }
     }
 
-    /// Reads what is not known here, and ends the connections that it concerns.
+    /// Reads the revocations that are not known here, and ends the connections that they concern.
     func followRevocations() async {
         do throws(StoreError) {
             try await revocations.gate.pass { () async throws(StoreError) in
@@ -123,7 +124,7 @@ extension Node {
                         continue
                     }
                     let news = page.revocations
-                    // First they are known, then sessions end: one that begins between is judged by them.
+                    // Add them before sessions end: a session that begins in between is judged by them.
                     revocations.add(news, now: forgetting.now)
                     for inbox in inboxes.values { for revocation in news { inbox.post(.revoked(revocation)) } }
                     for workspace in Set(news.map(\.workspace)) { feeds[workspace]?.wakeAll() }
@@ -132,20 +133,20 @@ extension Node {
                 revocations.beRead()
             }
         } catch {
-            // Whoever stops is cut short, and has nothing to tell.
+            // A node that stops cancels this read: nothing to report.
             guard !Task.isCancelled else { return }
             logger.warning("Could not look for revoked tokens", metadata: ["error": "\(error)"])
         }
     }
 }
 
-/// A word between nodes: there is a revocation of that number. `{"rev":12}`; nodes of before know no such word.
+/// A message between nodes: a revocation with this number exists. `{"rev":12}`; older nodes do not know this message.
 struct RevocationWord {
     var number: Int64
 
     init(number: Int64) { self.number = number }
 
-    /// `nil` for another word.
+    /// Parses a line; `nil` for another kind of message.
     init?(_ line: String) {
         var number: Int64?
         do {

@@ -8,7 +8,7 @@ package import TidemarkStore
 final class NodeSchema: Sendable {
     private struct State {
         var context: SessionContext
-        /// The newest revision that could not be read.
+        /// The newest revision that this version cannot read.
         var unread: Int64 = 0
     }
 
@@ -18,10 +18,10 @@ final class NodeSchema: Sendable {
 
     var context: SessionContext { state.withLock { $0.context } }
 
-    /// A later revision is in force than this node reads.
+    /// True when a later revision is in force than this node can read.
     var hasUnread: Bool { state.withLock { $0.unread > $0.context.revision } }
 
-    /// - Returns: what sessions go by from now on; `nil` when that is as new.
+    /// - Returns: the context for sessions from now on; `nil` when the current one is at least as new.
     func adopt(_ inForce: SchemaInForce) -> SessionContext? {
         state.withLock { state in
             guard inForce.revision ?? 0 > state.context.revision else { return nil }
@@ -41,23 +41,23 @@ final class NodeSchema: Sendable {
 }
 
 extension SessionContext {
-    /// 0 where nothing keeps schemas.
+    /// The revision in force; 0 if schemas are not kept.
     package var revision: Int64 { inForce.revision ?? 0 }
 }
 
-/// The schema in force: looked for in the store, told to every hub.
+/// The schema in force: looked up in the store, sent to every hub.
 extension Node {
-    /// Where schemas are kept.
+    /// The store of schemas.
     package var schemas: any SchemaStore { parts.schemas }
 
-    /// A later schema is in force than this version reads: clients are better served by another node.
+    /// True when a later schema is in force than this version can read: another node serves clients better.
     package var hasUnreadSchema: Bool { schema.hasUnread }
 
-    /// Puts a revision in force on this node, unless it has one as new. What is admitted from now on is judged by it;
-    /// sessions learn of it within a tick.
+    /// Puts a revision in force on this node, unless it has one that is at least as new. Later submissions are judged
+    /// by it; sessions learn of it within a tick.
     ///
-    /// Nodes do so one after the other, within `schemaEvery` of the first. A transaction that is admitted in between by the
-    /// schema of before is what it would have been a moment earlier: nothing that is stored depends on which node was first.
+    /// Nodes do so one after the other, within `schemaEvery` of the first. A transaction that is admitted in between by
+    /// the older schema has the outcome of a moment earlier: nothing that is stored depends on which node was first.
     package func adopt(_ revision: SchemaRevision) throws(SchemaError) {
         let inForce = SchemaInForce(
             try Schema(json: revision.document), revision: revision.number, requirement: revision.requirement)
@@ -87,7 +87,7 @@ extension Node {
         } catch {
             guard schema.noteUnread(revision.number) else { return }
             logger.critical(
-                "A schema is in force that this version does not read: update this server; it goes on with the one before",
+                "This version cannot read the schema in force: update this server; it continues with the one before",
                 metadata: ["revision": "\(revision.number)", "error": "\(error)"])
         }
     }

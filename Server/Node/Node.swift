@@ -17,35 +17,35 @@ package import TidemarkWire
 /// ```
 /// Run its `services` for as long as sockets are served.
 package final class Node: Sendable {
-    /// What a node is made of.
+    /// The parts of a node.
     package struct Parts: Sendable {
         package var store: any Store
         package var blobs: any BlobStore
-        /// The same store as what it forgets; `nil` forgets nothing.
+        /// The same store for compaction; if `nil`, nothing is forgotten.
         package var compaction: (any Compacting)?
         package var schemas: any SchemaStore
         package var revocations: any RevocationStore
-        /// Where verified backups are written down, and who knows of standbys; `nil` where nobody does.
+        /// The logs of verified backups and of standbys; `nil` if there are none.
         package var backups: (any BackupLog)?
         package var replicas: (any ReplicaLog)?
-        /// Other processes commit to the same store: it must be asked for their batches.
+        /// True when other processes commit to the same store, which must be asked for their batches.
         package var isStoreShared: Bool
         package var hints: any CommitHints
         package var relay: any NodeRelay
         /// Judges a bearer token; may take as long as `SessionTiming.tokenCheckMax`.
         package var verify: @Sendable (String, _ peer: String?) async -> TokenVerdict
-        /// With the schema to begin with.
+        /// The sessions' context, with the schema to begin with.
         package var context: SessionContext
         package var limits: NodeLimits
         package var hubLimits: HubLimits
         package var laneLimits: LaneLimits
         package var timing: CommitTiming
         package var environment: GroupCommit.Environment
-        /// Tells this process from the others on the store.
+        /// The id that distinguishes this process from the others on the store.
         package var id: UInt64
         /// The loops that serve sockets; an edge on other loops would find no hub.
         package var eventLoops: [any EventLoop]
-        /// Where figures and refusals go.
+        /// The sink for metrics and refusals.
         package var telemetry: Telemetry
 
         package init(
@@ -90,7 +90,7 @@ package final class Node: Sendable {
     package let commits: GroupCommit
     package let epochs: Epochs
     let durability: Durability
-    /// The time by which this process forgets what is old.
+    /// The time by which this process forgets old data.
     package let forgetting: ForgettingTime
     let background = BackgroundWork()
     package let connectionCounts: ConnectionCounts
@@ -101,7 +101,7 @@ package final class Node: Sendable {
     /// The last connections that ended, and the last writes that were refused, of this process.
     package let closedConnections = RecentList<ClosedConnection>(countMax: Node.recentMax)
     package let refusedWrites = RecentList<RefusedWrite>(countMax: Node.recentMax)
-    /// One listing of all connections at a time.
+    /// Allows one listing of all connections at a time.
     let listingGate = ReadGate(permits: 1)
     package let loadGate: ReadGate
     package let readGate: ReadGate
@@ -151,53 +151,53 @@ package final class Node: Sendable {
             }
             if isHeard { hints.announce(workspace, batch.head.seq) }
         }
-        // Before anything can be posted: what a loop runs first makes the hub that reads its events.
+        // Before anything can be posted: the first task of a loop makes the hub that reads its events.
         for inbox in inboxes {
             inbox.eventLoop.execute { inbox.executor.value = HubExecutor(node: self, inbox: inbox) }
         }
     }
 
-    /// What all sessions of the node share, with the schema that is in force.
+    /// The context that all sessions of the node share, with the schema that is in force.
     package var context: SessionContext { schema.context }
     /// The node's bounds.
     package var limits: NodeLimits { parts.limits }
     var hubLimits: HubLimits { parts.hubLimits }
-    /// Where everything is kept.
+    /// The store of records.
     package var store: any Store { parts.store }
     var logger: Logger { parts.environment.logger }
 
     /// Milliseconds since 1970.
     package func now() -> Milliseconds { parts.environment.now() }
 
-    /// What it counts with.
+    /// The metrics of the process.
     package var metrics: ServerMetrics { parts.telemetry.metrics }
 
-    /// Every workspace's tail was known to be whole at this time.
+    /// Records that every workspace's tail was known to be whole at this time.
     func tailConfirmed(at time: Milliseconds) { tailConfirmed.withLock { $0 = time } }
 
-    /// Milliseconds since this node last saw that others have committed nothing that it does not know; 0 where there are none.
+    /// Milliseconds since this node last knew of every commit of the other nodes; 0 without other nodes.
     var tailAge: Milliseconds {
         guard parts.isStoreShared else { return 0 }
         return max(0, now() - tailConfirmed.withLock { $0 })
     }
 
-    /// This node has not seen for long whether others have committed something.
+    /// True when this node has not seen for too long whether others have committed.
     package var isTailStale: Bool { Duration.milliseconds(tailAge) > limits.tailAgeMax }
 
     /// True from the start of a graceful shutdown.
     package var isDraining: Bool { draining.current }
 
-    /// Connections that said who they are.
+    /// Connections that have authenticated.
     package var connectionCount: Int { connectionCounts.count }
 
-    /// What has to run, in the order of starting; a graceful shutdown ends them from the last to the first. Put the HTTP
-    /// server behind them, and `drain` behind that.
+    /// The services to run, in the order of starting; a graceful shutdown ends them from the last to the first. Put the
+    /// HTTP server after them, and `drain` after that.
     package var services: [any Service] {
         let compaction = parts.compaction.map { [CompactionService(node: self, store: $0)] } ?? []
         return [LoopService(inboxes: Array(inboxes.values)), commits, background, TailService(node: self)] + compaction
     }
 
-    /// The service that begins a graceful shutdown: tells every client.
+    /// The service that begins a graceful shutdown: it notifies every client.
     package var drain: any Service { DrainService(node: self) }
 
     /// The owner of a loop's sockets, for the edge. Call on `eventLoop`, which must be one of the node's.
@@ -210,7 +210,7 @@ package final class Node: Sendable {
         return inbox.executor.value ?? RefusingOwner()
     }
 
-    /// Stops welcoming clients and tells those that are here.
+    /// Stops welcoming clients and notifies the connected ones.
     func beginDraining() {
         draining.set(true)
         for inbox in inboxes.values { inbox.post(.drain) }
@@ -227,7 +227,7 @@ extension TailReader {
 }
 
 extension Node {
-    /// Adds to what is done with the outcome of a submission that its refused writes are remembered.
+    /// Returns a completion that also remembers the submission's refused writes.
     package func noting(
         _ submission: Submission, in workspace: WorkspaceID, _ completion: @escaping GroupCommit.Completion
     ) -> GroupCommit.Completion {
@@ -248,8 +248,8 @@ extension Node {
         }
     }
 
-    /// The line that a push leaves at the level `debug`, to be called once it is answered; `nil` where the level is higher, so that
-    /// it costs nothing then.
+    /// Returns the call that logs a push at the level `debug`, once it is answered. `nil` at a higher log level, where
+    /// it then costs nothing.
     package func pushLine(
         of client: ClientID, _ trace: @autoclosure () -> TraceParent?
     ) -> (@Sendable (PushOutcome, Duration) -> Void)? {
@@ -265,17 +265,17 @@ extension Node {
 }
 
 extension TraceParent {
-    /// Where it stands in a line.
+    /// The key of the trace id in a log line.
     package static var logKey: String { "trace_id" }
 }
 
 extension TraceParent? {
-    /// For a line of the log.
+    /// The metadata for a log line.
     package var logged: Logger.Metadata { map { [TraceParent.logKey: "\($0.traceID)"] } ?? [:] }
 }
 
 extension PushOutcome {
-    /// One of a few words.
+    /// The name of the outcome in a log line.
     fileprivate var label: String {
         switch self {
         case .settled(_, let results): results.allSatisfy { $0.rejection == nil } ? "accepted" : "rejected"
@@ -289,15 +289,15 @@ extension PushOutcome {
     }
 }
 
-/// What a node tells of this moment.
+/// The gauges of a node at one moment.
 package struct NodeFigures: Sendable {
-    /// Connections that said who they are.
+    /// Connections that have authenticated.
     package var synced = 0
     /// Calls over HTTP in progress.
     package var calls = 0
-    /// Sockets that do not take what they are sent.
+    /// Sockets that accept no more bytes at present.
     package var slow = 0
-    /// Workspaces that it follows.
+    /// Workspaces that the node follows.
     package var workspaces = 0
     package var tailAge: Milliseconds = 0
     /// Milliseconds, see ``Node/figures``.
@@ -305,10 +305,11 @@ package struct NodeFigures: Sendable {
 }
 
 extension Node {
-    /// The figures of now. What ages is computed from when it was last known to be well, so that it grows while nothing moves.
+    /// The figures of this moment. Ages are computed from the last time at which all was well, so that they grow while
+    /// nothing moves.
     ///
-    /// Unserved is a batch from its time to where the last event loop has taken it over; where other nodes commit, also what may
-    /// have been committed since this one last looked.
+    /// A batch is unserved from its time until the last event loop has taken it over. If other nodes commit, commits
+    /// that may have happened since this node last looked are unserved too.
     package var figures: NodeFigures {
         var figures = NodeFigures()
         figures.synced = connectionCounts.count
@@ -321,7 +322,7 @@ extension Node {
         return figures
     }
 
-    /// A connection is told that something was not done.
+    /// Counts an error that is sent to a connection.
     func note(_ refusal: ErrorCode, to socket: Socket, _ trace: TraceParent?) {
         metrics.refusals.count(refusal.rawValue)
         guard refusal == .rateLimited else { return }
@@ -330,10 +331,10 @@ extension Node {
             trace.logged)
     }
 
-    /// A device compared its copy, and says that so many records were wrong. The figure counts connections and not what a device
-    /// says.
+    /// Records that a device compared its copy and reported so many wrong records. The metric counts connections, not
+    /// the number that a device reports.
     ///
-    /// - Parameter isFirst: the connection has not said so before.
+    /// - Parameter isFirst: whether this is the connection's first report.
     func note(
         divergence records: Int64, isFirst: Bool, of client: ClientID, _ identity: Identity, on socket: Socket?
     ) {
@@ -346,7 +347,7 @@ extension Node {
             ])
     }
 
-    /// A device says that it could not take in what it was sent, on so many connections in a row.
+    /// Records a device's report that it could not apply what it was sent, on so many connections in a row.
     func note(stuck count: Int64, _ client: ClientID, _ identity: Identity, on socket: Socket?) {
         metrics.stuck.count()
         parts.telemetry.security.note(
@@ -359,7 +360,7 @@ extension Node {
 }
 
 extension Node.Parts {
-    /// The environment of its lanes, whose batches are counted.
+    /// The environment of the lanes, with counters for batches and transactions.
     var observed: GroupCommit.Environment {
         var observed = environment
         let metrics = telemetry.metrics

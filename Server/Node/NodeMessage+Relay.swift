@@ -3,8 +3,8 @@ import TidemarkHub
 import TidemarkModel
 import TidemarkWire
 
-/// A word between machines as it travels between nodes: `{"w":"…","eph":{…}}`, the message as the clients get it;
-/// `{"w":"…","ask":"scope"}`; `{"w":"…","at":"scope","m":"machine","on":["user"],"off":[["user",time]]}`.
+/// A message between machines as it travels between nodes. `{"w":"…","eph":{…}}` holds the message as clients get it.
+/// Others are `{"w":"…","ask":"scope"}` and `{"w":"…","at":"scope","m":"machine","on":["user"],"off":[["user",time]]}`.
 struct RelayedMessage {
     var workspace: WorkspaceID
     var word: NodeMessage
@@ -14,7 +14,7 @@ struct RelayedMessage {
         self.workspace = workspace
     }
 
-    /// `nil` for what is not of this form.
+    /// Parses a line; `nil` if it is not of this form.
     init?(_ line: String) {
         var workspace: WorkspaceID?
         var word: NodeMessage?
@@ -72,7 +72,7 @@ struct RelayedMessage {
 }
 
 extension RelayedMessage {
-    /// Bytes of a report, roughly: a notification takes no more. Of those who do not fit nothing is told.
+    /// Bytes of a report, roughly, because a notification is bounded. Users who do not fit are left out.
     private static let reportBytesMax = 6_500
 
     private static func write(_ report: PresenceReport, of scope: ScopeID, to writer: inout JSONWriter) {
@@ -111,35 +111,37 @@ extension RelayedMessage {
 }
 
 extension Node {
-    /// Passes a word of one loop's machine on to the others, and to the other nodes.
+    /// Sends a message of one loop's machine to the other loops and the other nodes.
     func tell(_ word: NodeMessage, in workspace: WorkspaceID, from sender: HubInbox) {
         for inbox in inboxes.values where inbox !== sender { inbox.post(.heard(workspace, word)) }
         guard parts.isStoreShared else { return }
         parts.relay.tell(RelayedMessage(word, in: workspace).line)
     }
 
-    /// A word of another node, for all loops. A workspace that nobody here asked for is none of this node's business.
+    /// Handles a message of another node, for all loops. Ignores workspaces without a feed on this node.
     func heard(_ line: String) {
         if let word = RevocationWord(line) { return follow(word) }
         if let word = DeviceWord(line) { return follow(word) }
-        guard let relayed = RelayedMessage(line) else { return logger.debug("a word of another node does not read") }
+        guard let relayed = RelayedMessage(line) else {
+            return logger.debug("Ignored an invalid message of another node")
+        }
         guard feeds[relayed.workspace] != nil else { return }
         for inbox in inboxes.values { inbox.post(.heard(relayed.workspace, relayed.word)) }
     }
 }
 
-/// Short words between the nodes on one store that nobody keeps: what is lost is lost.
+/// Short messages between the nodes on one store. They are not stored: a lost message is not sent again.
 ///
-/// A word is one line of at most 7,000 bytes without line breaks.
+/// A message is one line of at most 7,000 bytes without line breaks.
 package protocol NodeRelay: Sendable {
-    /// Tells the other nodes soon; never waits, may be lost. Any thread.
+    /// Sends a message to the other nodes soon; never waits, and the message may be lost. Any thread.
     func tell(_ word: String)
 
-    /// What the others tell, until the task is cancelled. Asked for once.
+    /// Returns the messages of the other nodes, until the task is cancelled. Called once.
     func words() -> AsyncStream<String>
 }
 
-/// The relay of a node that is alone: nobody hears.
+/// The relay of a node that is alone, which sends nothing.
 package struct NoRelay: NodeRelay {
     package init() {}
 

@@ -6,7 +6,7 @@ import TidemarkModel
 import TidemarkSequencer
 import TidemarkStore
 
-/// Lives as long as any loop may have a hub, then takes the hubs from the loops.
+/// Runs as long as any loop may have a hub, then takes the hubs from the loops.
 struct LoopService: Service {
     let inboxes: [HubInbox]
 
@@ -23,7 +23,7 @@ struct LoopService: Service {
     }
 }
 
-/// The first to hear of a graceful shutdown: it runs behind the HTTP server, which goes on answering meanwhile.
+/// The first service that a graceful shutdown ends: it runs behind the HTTP server, which continues to answer.
 struct DrainService: Service {
     let node: Node
 
@@ -63,7 +63,7 @@ struct TailService: Service {
         }
         guard node.parts.isStoreShared else { return }
         for feed in node.feeds.all {
-            // Without it the registration lapses by itself a minute later.
+            // Without this call the registration lapses by itself a minute later.
             try? await node.store.unfollow(feed.workspace, node: node.parts.id)
         }
     }
@@ -98,12 +98,12 @@ struct TailService: Service {
         await feed.readOn(from: node.reader)
     }
 
-    /// Lets workspaces go that nobody here needs any more.
+    /// Stops following workspaces that this node no longer needs.
     private func rest() async {
         let resting = node.feeds.rest(afterIdle: node.limits.restAfter, used: node.connectionCounts.workspaces)
         guard node.parts.isStoreShared else { return }
         for feed in resting {
-            // Without it the registration lapses by itself a minute later.
+            // Without this call the registration lapses by itself a minute later.
             try? await node.store.unfollow(feed.workspace, node: node.parts.id)
         }
     }
@@ -113,7 +113,9 @@ struct TailService: Service {
         do throws(StoreError) {
             try await node.durability.look(at: feeds.map(\.workspace))
         } catch {
-            node.logger.warning("Could not find out how far the standbys are", metadata: ["error": "\(error)"])
+            node.logger.warning(
+                "Could not ask which commits the standbys have: devices keep their writes",
+                metadata: ["error": "\(error)"])
             return
         }
         for feed in feeds {
@@ -133,7 +135,7 @@ struct TailService: Service {
         guard node.parts.isStoreShared else { return }
         for feed in node.feeds.all where feed.head != nil {
             do throws(StoreError) {
-                // The head says nothing here: the order is compared with the stored one at each poll.
+                // The head is not used here: the order is compared with the stored one at each poll.
                 _ = try await node.store.follow(feed.workspace, node: node.parts.id, now: node.now())
             } catch {
                 node.logger.warning(

@@ -5,10 +5,11 @@ package import TidemarkModel
 /// Callers that a book remembers at once.
 private let callersMax = 20_000
 
-/// The token buckets of those who call over HTTP, where no connection could keep them. Any thread.
+/// The token buckets of callers over HTTP, where no connection could hold them. Any thread.
 package final class RateBook<Caller: Hashable & Sendable>: Sendable {
     private struct Pages {
-        // Two generations: what was not used during the last `callersMax / 2` newcomers is forgotten, in constant time.
+        // Two generations: a caller who was idle during the last `callersMax / 2` newcomers is forgotten, in constant
+        // time.
         var recent: [Caller: TokenBucket] = [:]
         var older: [Caller: TokenBucket] = [:]
     }
@@ -23,12 +24,12 @@ package final class RateBook<Caller: Hashable & Sendable>: Sendable {
         self.burst = burst
     }
 
-    /// True for a caller that took something and is not forgotten.
+    /// True for a caller that has taken tokens and is not forgotten.
     package func knows(_ caller: Caller) -> Bool {
         pages.withLock { $0.recent[caller] != nil || $0.older[caller] != nil }
     }
 
-    /// Takes `count` of a caller's tokens, or tells after how many milliseconds that would be possible.
+    /// Takes `count` of a caller's tokens, or returns the milliseconds until that is possible.
     package func take(_ count: Int, for caller: Caller, now: Milliseconds) -> Int64? {
         pages.withLock { pages in
             var bucket =

@@ -3,8 +3,9 @@ import TidemarkEdge
 import TidemarkLock
 package import TidemarkModel
 
-/// Lets a bounded number of reads go at once. The others wait: those of a workspace in their order, and the workspaces take
-/// turns, so that a workspace with thousands of waiting reads delays another one by at most one read for each turn.
+/// Lets a bounded number of reads run at once. The others wait: those of a workspace in their order, and the
+/// workspaces take turns. A workspace with thousands of waiting reads delays another one by at most one read for each
+/// turn.
 package final class ReadGate: Sendable {
     private struct State {
         var free: Int
@@ -36,7 +37,7 @@ package final class ReadGate: Sendable {
     private let state: Lock<State>
     private let observe: @Sendable (_ waited: Duration, _ took: Duration) -> Void
 
-    /// - Parameter observe: told of each read once it is over.
+    /// - Parameter observe: called after each read.
     init(permits: Int, observe: @escaping @Sendable (_ waited: Duration, _ took: Duration) -> Void = { _, _ in }) {
         state = Lock(State(free: max(1, permits)))
         self.observe = observe
@@ -45,9 +46,9 @@ package final class ReadGate: Sendable {
     /// The number of reads that wait.
     var waitingCount: Int { state.withLock(\.count) }
 
-    /// Runs `body` when it is its turn. Waiting does not end with a cancellation: those before it are reads, and end.
+    /// Runs `body` when it is its turn. A cancellation does not end the wait: the reads before it end by themselves.
     ///
-    /// - Parameter workspace: whose data is read; `nil` for reads over several workspaces.
+    /// - Parameter workspace: the workspace whose data is read; `nil` for reads over several workspaces.
     package func pass<Value, Failure: Error>(
         for workspace: WorkspaceID? = nil, _ body: () async throws(Failure) -> sending Value
     ) async throws(Failure) -> sending Value {

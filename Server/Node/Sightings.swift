@@ -2,21 +2,22 @@ import TidemarkLock
 package import TidemarkModel
 package import TidemarkStore
 
-/// Which clients were here since that was last written down, and what is known of them. Any thread.
+/// The clients that were seen since that was last recorded, and what is known of them. Any thread.
 ///
-/// Written at most once a period for each client, but for another app: it tells who was not here for long, and what a device said last.
+/// A client is recorded at most once a period, except with another app. The record shows which clients have not
+/// connected for long, and what a device last reported.
 package final class Sightings: Sendable {
     private struct Sighting {
         var last: SeenClient
-        /// When the client was last put among the due.
+        /// The time at which the client was last made due.
         var at: Milliseconds
-        /// Not yet handed over, and to be by the next time.
+        /// True until the sighting is handed over, which happens at the next time.
         var isDue = true
-        /// What is known of it has changed since it was handed over.
+        /// True when what is known of the client has changed since it was handed over.
         var hasNews = false
     }
 
-    /// With so many, those that are handed over are forgotten, and noted anew.
+    /// The number of clients at which those that are handed over are forgotten, to be noted anew.
     package static let clientsUsualMax = 100_000
 
     private let period: Int64
@@ -29,7 +30,7 @@ package final class Sightings: Sendable {
         self.clientsMax = max(1, clientsMax)
     }
 
-    /// The client is here. One with another app than before is handed over at once.
+    /// Notes that the client was seen. If its app has changed, it is handed over at once.
     package func note(
         _ client: ConnectionCounts.Client, app: String? = nil, written: Int64? = nil, position: SequenceNumber? = nil,
         now: Milliseconds
@@ -39,7 +40,7 @@ package final class Sightings: Sendable {
             guard var noted = clients[client] else {
                 if clients.count % clientsMax == clientsMax - 1 {
                     clients = clients.filter { $0.value.isDue || $0.value.hasNews }
-                    // What is kept for its news alone goes with the next time.
+                    // A sighting that is kept only for its news is handed over at the next time.
                     for client in clients.keys { clients[client]?.isDue = true }
                 }
                 clients[client] = Sighting(last: sighting, at: now)
@@ -55,12 +56,12 @@ package final class Sightings: Sendable {
         }
     }
 
-    /// What is known of a client since it was last written down; `nil` where it was not here for long.
+    /// Returns the latest note of a client; `nil` if it has not been seen for long.
     package func latest(_ client: ConnectionCounts.Client) -> SeenClient? {
         clients.withLock { $0[client]?.last }
     }
 
-    /// Hands over what is to be written, by workspace; forgets who was not noted for two periods.
+    /// Returns the sightings to record, by workspace; forgets clients that were not noted for two periods.
     func take(now: Milliseconds) -> [WorkspaceID: [SeenClient]] {
         let due = clients.withLock { clients in
             let due = clients.filter { $0.value.isDue || ($0.value.hasNews && now - $0.value.at >= period) }

@@ -1,6 +1,6 @@
 import CoreMetrics
 
-/// The gauges, which are set when somebody looks. Any thread.
+/// Sets gauges, at the moment of a scrape. Any thread.
 package struct Gauges: Sendable {
     private let registry: MetricRegistry
 
@@ -8,18 +8,18 @@ package struct Gauges: Sendable {
 
     /// Sets a metric without a label.
     package func set(_ metric: Metric, _ value: Double) { set(metric, [], value) }
-    /// The same of a whole number.
+    /// Sets a metric without a label to a whole number.
     package func set(_ metric: Metric, _ value: Int) { set(metric, [], Double(value)) }
     /// Sets the series of one value of a metric's label.
     package func set(_ metric: Metric, _ label: String, _ value: Int) {
         set(metric, metric.dimensions(label), Double(value))
     }
 
-    /// Lets a counter stand at what somebody else has counted; it does not go back.
+    /// Raises a counter to a count that is kept elsewhere; it never falls.
     package func count(_ metric: Metric, _ label: String, to value: Int) {
         count(metric, metric.dimensions(label), to: value)
     }
-    /// The same of a counter without a label.
+    /// Raises a counter without a label.
     package func count(_ metric: Metric, to value: Int) { count(metric, [], to: value) }
 
     private func count(_ metric: Metric, _ dimensions: [(String, String)], to value: Int) {

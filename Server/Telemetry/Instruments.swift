@@ -9,11 +9,11 @@ package struct Tally: Sendable {
         counter = Counter(label: metric.rawValue, dimensions: metric.dimensions(value), factory: registry)
     }
 
-    /// Counts so many more.
+    /// Adds to the count.
     package func count(_ amount: Int = 1) { counter.increment(by: amount) }
 }
 
-/// The series of a metric with a label, one for each value that the label may have.
+/// The series of a metric with a label, one for each value of the label.
 package struct CounterFamily: Sendable {
     private let tallies: [String: Tally]
     private let other: Tally
@@ -25,7 +25,7 @@ package struct CounterFamily: Sendable {
         other = Tally(metric, Metric.otherValue, registry)
     }
 
-    /// Counts under a value of the label, or under `other` where it has no such value.
+    /// Counts under a value of the label, or under `other` if the label has no such value.
     package func count(_ value: String, by amount: Int = 1) { (tallies[value] ?? other).count(amount) }
 }
 
@@ -37,7 +37,7 @@ package struct Durations: Sendable {
         timer = CoreMetrics.Timer(label: metric.rawValue, dimensions: metric.dimensions(value), factory: registry)
     }
 
-    /// Records a duration; a negative one, of a clock that was set back, counts as none.
+    /// Records a duration; a negative one, after a clock was set back, is recorded as zero.
     package func record(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -59,7 +59,7 @@ package struct Sizes: Sendable {
 }
 
 extension Metric {
-    /// As swift-metrics takes a label.
+    /// Returns the label as swift-metrics expects it.
     func dimensions(_ value: String?) -> [(String, String)] {
         guard let label, let value else { return [] }
         return [(label.name, value)]
@@ -72,14 +72,14 @@ final class CounterCell: CounterHandler {
 
     var value: Int64 { count.current }
 
-    /// Lets it be at least so much.
+    /// Raises the count to at least this value.
     func raise(to value: Int64) { count.withLock { $0 = max($0, value) } }
 
     func increment(by amount: Int64) { count.add(amount) }
     func reset() { count.set(0) }
 }
 
-/// A figure of this moment. Any thread.
+/// A value of this moment. Any thread.
 final class GaugeCell: MeterHandler {
     private let figure = Lock(0.0)
 
@@ -91,9 +91,9 @@ final class GaugeCell: MeterHandler {
     func decrement(by amount: Double) { figure.add(-amount) }
 }
 
-/// Values sorted into buckets. Any thread. A scrape between the two sees one without the other.
+/// A histogram: values sorted into buckets. Any thread. A scrape between the two additions sees only the first.
 final class HistogramCell: TimerHandler, RecorderHandler {
-    /// Upper bounds, inclusive, ascending; what is larger than the last goes into a bucket of its own.
+    /// Upper bounds, inclusive, ascending; larger values have a bucket of their own.
     let bounds: [Int64]
     private let buckets: [CounterCell]
     private let total = CounterCell()
@@ -103,16 +103,16 @@ final class HistogramCell: TimerHandler, RecorderHandler {
         buckets = (0...bounds.count).map { _ in CounterCell() }
     }
 
-    /// How many values each bucket has; one more than there are bounds.
+    /// The number of values in each bucket; one more than there are bounds.
     var counts: [Int64] { buckets.map(\.value) }
-    /// All values together.
+    /// The sum of all values.
     var sum: Int64 { total.value }
 
     func recordNanoseconds(_ duration: Int64) { record(duration) }
     func record(_ value: Double) { record(Int64(exactly: value.rounded()) ?? .max) }
 
     func record(_ value: Int64) {
-        // A clock that was set back is no reason for a sum that falls.
+        // A clock that was set back must not make the sum fall.
         let value = max(0, value)
         let place = bounds.firstIndex { value <= $0 } ?? bounds.count
         buckets[place].increment(by: 1)

@@ -1,6 +1,6 @@
-/// How many lines of a kind are written in a second, so that a flood of what is refused is no flood of lines: a pure machine.
+/// The budget of log lines of each kind in a second, so that a flood of refusals is no flood of lines: a pure machine.
 ///
-/// Kinds are as many as a server has labels, and no more than ``kindsMax``.
+/// There are as many kinds as a server has labels, and no more than ``kindsMax``.
 struct LineBudget<Kind: Hashable & Sendable>: Sendable {
     private struct Page {
         var second: Int64
@@ -8,17 +8,17 @@ struct LineBudget<Kind: Hashable & Sendable>: Sendable {
         var leftOut = 0
     }
 
-    /// Lines of one kind in one second.
+    /// The greatest number of lines of one kind in one second.
     static var linesPerSecondMax: Int { 20 }
-    /// Kinds that are told apart; lines of others are only counted by whoever notes them.
+    /// The greatest number of kinds; the caller only counts lines of further ones.
     static var kindsMax: Int { 256 }
 
     private var pages: [Kind: Page] = [:]
 
-    /// Something of a kind happened.
+    /// Asks for a line of a kind.
     ///
     /// - Parameter now: milliseconds.
-    /// - Returns: how many were left out before it; `nil` for one that is left out itself.
+    /// - Returns: the number of lines that were left out before it; `nil` if this one is left out.
     mutating func note(_ kind: Kind, now: Int64) -> Int? {
         guard pages[kind] != nil || pages.count < Self.kindsMax else { return nil }
         let second = now / 1_000
@@ -34,7 +34,7 @@ struct LineBudget<Kind: Hashable & Sendable>: Sendable {
         return page.leftOut
     }
 
-    /// What was left out in seconds that are over and is not told yet. Call it once a second.
+    /// Returns the unreported counts of lines that were left out in past seconds. Call it once a second.
     mutating func takeLeftOut(now: Int64) -> [(kind: Kind, count: Int)] {
         let second = now / 1_000
         var taken: [(Kind, Int)] = []

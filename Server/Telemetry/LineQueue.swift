@@ -1,7 +1,7 @@
-/// The log's lines that are still to be written, within a bound: a line for which there is no room is dropped and counted. A pure
+/// The log's lines that are to be written, within a bound: a line that does not fit is dropped and counted. A pure
 /// machine.
 struct LineQueue {
-    /// Lines, and the number of dropped ones that notices among them tell of.
+    /// Lines, and the number of dropped lines that the notices among them report.
     private struct Batch {
         var bytes: [UInt8] = []
         var lines = 0
@@ -10,23 +10,24 @@ struct LineQueue {
 
     private let bytesMax: Int
     private var waiting = Batch()
-    /// The batch that was given out and is being written.
+    /// The batch that is being written.
     private var inHand: Batch?
-    /// Lines that were dropped since a line last had room.
+    /// Lines that were dropped since the last notice.
     private var unreported = 0
-    /// The last batch could not be written; a notice of that waits for the next line, or it would be tried for ever.
+    /// True when the last batch could not be written. A notice of it waits for the next line, or it would be tried for
+    /// ever.
     private var isFailing = false
-    /// Lines that were dropped in all.
+    /// The total number of dropped lines.
     private(set) var dropped = 0
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
 
-    /// All that was added is written.
+    /// True when everything that was added is written.
     var isEmpty: Bool { waiting.bytes.isEmpty && inHand == nil }
 
-    /// Takes a line, or drops it.
+    /// Adds a line, or drops it.
     ///
-    /// - Returns: whether somebody has to begin to write.
+    /// - Returns: whether the caller must begin to write.
     mutating func add(_ line: [UInt8]) -> Bool {
         guard waiting.bytes.count + line.count <= bytesMax else {
             dropped += 1
@@ -42,7 +43,7 @@ struct LineQueue {
         return true
     }
 
-    /// The next lines to write, all that wait; `nil` when there are none, and the writer ends.
+    /// Returns the next lines to write, all that wait; `nil` when there are none, and the writer ends.
     mutating func next() -> [UInt8]? {
         if !isFailing { reportDropped() }
         guard !waiting.bytes.isEmpty else {
@@ -54,7 +55,7 @@ struct LineQueue {
         return waiting.bytes
     }
 
-    /// Counts the lines of the batch that was given out last: it could not be written.
+    /// Counts the lines of the last batch as dropped, because it could not be written.
     mutating func lose() {
         guard let batch = inHand else { return }
         dropped += batch.lines
@@ -62,10 +63,10 @@ struct LineQueue {
         isFailing = waiting.bytes.isEmpty
     }
 
-    /// A line in the place of those that are missing there.
+    /// Adds a notice that replaces the missing lines.
     private mutating func reportDropped() {
         guard unreported > 0 else { return }
-        waiting.bytes += Array("\(unreported) lines of the log were dropped: nobody took them\n".utf8)
+        waiting.bytes += Array("\(unreported) lines of the log were dropped: they could not be written\n".utf8)
         waiting.told += unreported
         unreported = 0
     }

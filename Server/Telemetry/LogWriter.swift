@@ -2,41 +2,42 @@ import Foundation
 package import Logging
 import TidemarkLock
 
-/// Writes the log to a file descriptor, and never keeps anybody waiting for whoever reads it.
+/// Writes the log to a file descriptor, and never makes a caller wait for the log's reader.
 ///
-/// Lines wait in bounded memory for a thread of their own, which writes them at once. It may block: that is how it waits for a pipe that
-/// nobody reads, whose description other programs may share, so that it must not be made non-blocking. What finds no room meanwhile is
-/// dropped, counted, and told by a line when the reader goes on. Any thread.
+/// Lines wait in bounded memory for a thread, which writes them at once. The thread may block, which is how it waits
+/// for a pipe that nobody reads. Other programs may share the pipe's description, so it must not be made non-blocking.
+/// Lines that do not fit meanwhile are dropped and counted, and a line reports them when the reader continues.
+/// Any thread.
 package final class LogWriter: Sendable {
-    /// The bytes that may wait to be written: some thousand lines. So much is lost at most when the process is killed while nobody reads; else it is
-    /// what the thread has in its hands.
+    /// The bytes that may wait to be written: some thousand lines. At most so much is lost if the process is killed
+    /// while nobody reads; otherwise only what the thread is writing.
     package static let waitingBytesMax = 256 * 1_024
 
     private let descriptor: Int32
     private let queue: Lock<LineQueue>
     private let thread = DispatchQueue(label: "tidemark.log")
 
-    /// - Parameter descriptor: that of standard error, or another one; it stays open as long as this lives.
+    /// - Parameter descriptor: that of standard error, or another one; it must stay open as long as this object.
     package init(descriptor: Int32 = STDERR_FILENO, waitingBytesMax: Int = LogWriter.waitingBytesMax) {
         self.descriptor = descriptor
         queue = Lock(LineQueue(bytesMax: waitingBytesMax))
     }
 
-    /// A logger's handler that writes here.
+    /// Returns a handler for loggers that writes here.
     package func handler(label: String) -> StreamLogHandler {
         StreamLogHandler(label: label, stream: Lines(writer: self))
     }
 
-    /// Takes a line, with its end. Does not wait.
+    /// Adds a line, with its end. Does not wait.
     package func take(_ line: String) {
         let begins = queue.withLock { $0.add(Array(line.utf8)) }
         if begins { thread.async { self.writeAll() } }
     }
 
-    /// Lines that were dropped so far.
+    /// The number of lines that were dropped so far.
     package var dropped: Int { queue.withLock { $0.dropped } }
 
-    /// Waits until all lines are written, but no longer than `limit`: who stops must not need a reader.
+    /// Waits until all lines are written, but no longer than `limit`: a server that stops must not need a reader.
     package func flush(within limit: Duration, clock: some Clock<Duration> = ContinuousClock()) async {
         let end = clock.now.advanced(by: limit)
         while !queue.withLock({ $0.isEmpty }), clock.now < end {
@@ -50,7 +51,7 @@ package final class LogWriter: Sendable {
         }
     }
 
-    /// `false` when they cannot be written, such as into a pipe whose other end is closed.
+    /// Writes the bytes; `false` if that is impossible, such as into a pipe whose other end is closed.
     private func written(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -1,5 +1,5 @@
 extension Metric {
-    /// Its label; `nil` for a metric that is one series.
+    /// The metric's label; `nil` for a metric that is one series.
     package var label: Label? {
         switch self {
         case .transactions: Label(name: "outcome", values: Self.outcomes)
@@ -25,30 +25,30 @@ extension Metric {
         }
     }
 
-    /// What is known of a connection.
+    /// The state of a connection.
     package enum SocketState: String, CaseIterable, Sendable {
-        /// All, calls over HTTP and probes among them.
+        /// All connections, including calls over HTTP and probes.
         case open
-        /// Those of them that have not proved who they are.
+        /// Open connections that are not authenticated.
         case unauthenticated
-        /// Sockets that said who they are.
+        /// Sockets that have authenticated.
         case synced
     }
 
     /// Reads that wait for their turn.
     package enum StoreRead: String, CaseIterable, Sendable {
-        /// What a connection starts from.
+        /// The read with which a connection starts.
         case start
         /// Catch-up windows, pages, history and pulls.
         case page
     }
 
-    /// A connection of a pool, or somebody who waits for one.
+    /// The state of a connection of a pool, or a caller that waits for one.
     package enum PoolState: String, CaseIterable, Sendable {
         case idle, leased, waiting
     }
 
-    /// Of a transaction: it took effect, or a rejection's code.
+    /// The outcome of a transaction that took effect; other outcomes are a rejection's code.
     package static let accepted = "accepted"
     private static let outcomes = [
         accepted, "invalid", "forbidden", "not_found", "gone", "id_conflict", "conflict", "too_large",

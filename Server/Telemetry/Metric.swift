@@ -1,9 +1,9 @@
-/// Everything that a server measures of itself, by the name that Prometheus sees: the one list of what there is.
+/// All metrics of a server, by the name that Prometheus sees: the complete list.
 ///
-/// A label takes one of the values that stand here, so that the number of series is known before a server starts. None is a
-/// user, a device, a scope, a workspace or an address.
+/// A label has one of the values that are listed here, so that the number of series is known before a server starts.
+/// None is a user, a device, a scope, a workspace or an address.
 package enum Metric: String, Sendable, CaseIterable {
-    // The way of a push.
+    // The path of a push.
     case commitToSocket = "tidemark_commit_to_socket_seconds"
     case pushAnswer = "tidemark_push_answer_seconds"
     case batchSeconds = "tidemark_batch_seconds"
@@ -16,7 +16,7 @@ package enum Metric: String, Sendable, CaseIterable {
     case unservedAge = "tidemark_unserved_age_seconds"
     case tailAge = "tidemark_tail_age_seconds"
     case workspaces = "tidemark_workspaces"
-    // Who is connected, and who is sent away.
+    // Connections and refusals.
     case sockets = "tidemark_sockets"
     case socketsMax = "tidemark_sockets_max"
     case slowConsumers = "tidemark_slow_consumers"
@@ -43,7 +43,7 @@ package enum Metric: String, Sendable, CaseIterable {
     case divergence = "tidemark_divergence_total"
     case stuck = "tidemark_stuck_hellos_total"
     case diskFree = "tidemark_disk_free_bytes"
-    // What runs out.
+    // Resources that run out.
     case keySetAge = "tidemark_key_set_age_seconds"
     case certificateEnd = "tidemark_certificate_end_seconds"
     case certificateReads = "tidemark_certificate_reads_total"
@@ -51,11 +51,11 @@ package enum Metric: String, Sendable, CaseIterable {
     case residentMemory = "process_resident_memory_bytes"
     case started = "process_start_time_seconds"
 
-    /// What kind of figure it is.
+    /// The type of a metric.
     package enum Kind: Hashable, Sendable {
-        /// Only grows while the process lives.
+        /// A count that only grows while the process lives.
         case counter
-        /// As of the moment of the scrape.
+        /// A value as of the moment of the scrape.
         case gauge
         /// Durations, in seconds, with the upper bounds of the buckets in nanoseconds.
         case seconds([Int64])
@@ -63,12 +63,12 @@ package enum Metric: String, Sendable, CaseIterable {
         case counts([Int64])
     }
 
-    /// The one label of a metric, and all values that it can have; any other is told as `other`.
+    /// The one label of a metric, and all its values; any other is counted as `other`.
     package struct Label: Hashable, Sendable {
         package let name: String
         package let values: [String]
     }
 
-    /// The value of a label that stands for all that are not listed.
+    /// The value of a label under which all unlisted values are counted.
     package static let otherValue = "other"
 }

@@ -1,5 +1,5 @@
 extension MetricRegistry {
-    /// What `text` is, for the header of an answer.
+    /// The content type of `text`.
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     /// Every series in Prometheus' text format, in the order of ``Metric``.
@@ -36,7 +36,7 @@ extension MetricRegistry {
         }
     }
 
-    /// As Prometheus reads it.
+    /// Returns a number in Prometheus' form.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
@@ -45,7 +45,7 @@ extension MetricRegistry {
 }
 
 extension Metric.Kind {
-    /// As the text format calls it.
+    /// The type's name in the text format.
     package var word: String {
         switch self {
         case .counter: "counter"
@@ -54,7 +54,7 @@ extension Metric.Kind {
         }
     }
 
-    /// A value of a bucket, or a sum, in the unit of the metric.
+    /// Returns a bucket's value, or a sum, in the unit of the metric.
     fileprivate func shown(_ value: Int64) -> String {
         if case .seconds = self { return MetricRegistry.number(Double(value) / 1_000_000_000) }
         return "\(value)"

@@ -1,13 +1,13 @@
 package import CoreMetrics
 
-/// The figures of one server: a backend of swift-metrics whose series are all there from the start.
+/// The metrics of one server: a backend of swift-metrics whose series all exist from the start.
 ///
 /// ```swift
 /// let registry = MetricRegistry()
 /// Counter(label: "tidemark_catchups_total", factory: registry).increment()
 /// registry.text   // # HELP tidemark_catchups_total …
 /// ```
-/// What is not in ``Metric`` is not kept: a library that reports something else reports to nobody, so that nobody can make
+/// Metrics that are not in ``Metric`` are not kept, whichever library reports them, so that no client can make
 /// series by sending labels. Any thread.
 package final class MetricRegistry: MetricsFactory {
     /// One series.
@@ -17,7 +17,7 @@ package final class MetricRegistry: MetricsFactory {
         case histogram(HistogramCell)
     }
 
-    /// By metric, by the value of its label; the empty value where it has none.
+    /// The cells by metric, and by the value of its label; the empty value if it has none.
     private let cells: [Metric: [String: Cell]]
 
     package init() {
@@ -38,7 +38,7 @@ package final class MetricRegistry: MetricsFactory {
         }
     }
 
-    /// A series; `nil` where there is none of that name.
+    /// Returns a series; `nil` if none has that name.
     func cell(_ label: String, _ dimensions: [(String, String)]) -> Cell? {
         guard let metric = Metric(rawValue: label) else { return nil }
         return cell(metric, dimensions)

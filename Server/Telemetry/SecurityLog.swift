@@ -2,32 +2,33 @@ package import Logging
 import ServiceLifecycle
 import TidemarkLock
 
-/// What a server refuses for reasons of security, and what devices say that should not be: a line for each, and no more than some in a second of each label; what is left
-/// out is counted, and summed up in one line when its second is over. Nothing of a token or of a record is ever in a line.
+/// The log of refusals for reasons of security, and of faults that devices report. Each gets a line, within a bound for
+/// each label and second. Lines that are left out are counted, and one line reports their number after the second. No
+/// line ever contains anything of a token or of a record.
 ///
 /// Run it as a service for the sums. Any thread.
 package final class SecurityLog: Service {
-    /// What happened; the text is the line's.
+    /// An event; its raw value is the line's text.
     package enum Event: String, Sendable, CaseIterable {
         /// A token was not accepted.
         case token = "Refused a token; 'tidemark token explain' says more about one"
-        /// Nobody was signed in by an account.
-        case signIn = "Refused to sign somebody in"
-        /// Somebody asked for more than may be asked for in a time.
-        case rate = "Refused what came too fast"
-        /// A connection was ended for what it did, or for who it was not.
+        /// An account's sign-in was refused.
+        case signIn = "Refused a sign-in"
+        /// A client exceeded a rate.
+        case rate = "Refused a request: too many in a short time"
+        /// The server ended a connection for its behaviour, or because it was not authorised.
         case close = "Closed a connection"
-        /// A connection ended before a word of HTTP.
-        case opening = "Refused a connection: it did not begin as it must"
-        /// A trusted proxy did not say readably whom a request is for.
-        case forwarding = "Could not read for whom a proxy speaks"
-        /// A request came by a name that the server does not have, or from a page of another site.
-        case site = "Refused a request: by its host, or by the page that makes it"
-        /// There was no room for a connection.
+        /// A connection ended before its first HTTP request.
+        case opening = "Refused a connection: it did not begin correctly"
+        /// A trusted proxy did not name a request's client in a readable way.
+        case forwarding = "Could not read a client's address from a trusted proxy"
+        /// A request had a host name that the server does not have, or was from a page of another site.
+        case site = "Refused a request: its host, or the origin of its page, is not allowed"
+        /// There were too many connections.
         case connection = "Refused a connection: too many"
-        /// A device compared its copy with the server, and says that records were wrong.
-        case divergence = "A device had records otherwise than the server, as it says, and fetches them anew"
-        /// A device ends one connection after the other, since it cannot take in what it is sent.
+        /// A device compared its copy with the server, and reports that records were wrong.
+        case divergence = "A device reports records that differ from the server's, and fetches them anew"
+        /// A device ends one connection after the other, because it cannot apply what it is sent.
         case stuck = "A device cannot take in what it is sent, and gets nothing new; 'tidemark why' says more about it"
     }
 
@@ -52,12 +53,12 @@ package final class SecurityLog: Service {
         self.logger = logger
     }
 
-    /// Writes a line, if there were not too many.
+    /// Writes a line, if its label's budget allows.
     ///
     /// - Parameters:
-    ///   - label: why; one of a list, never what a client sent.
+    ///   - label: the reason, from a fixed list; never a client's text.
     ///   - peer: the address of the connection.
-    ///   - more: what else stands in the line.
+    ///   - more: further metadata of the line.
     package func note(
         _ event: Event, _ label: String, peer: String? = nil, _ more: @autoclosure () -> Logger.Metadata = [:]
     ) {
@@ -72,7 +73,7 @@ package final class SecurityLog: Service {
         logger.info("\(event.rawValue)", metadata: metadata)
     }
 
-    /// Sums up, once a second, what was not shown.
+    /// Reports once a second the lines that were left out.
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
@@ -83,7 +84,7 @@ package final class SecurityLog: Service {
         sumUp()
     }
 
-    /// One line for each label of which some were left out.
+    /// Writes one line for each label with lines that were left out.
     func sumUp() {
         let time = now()
         for (kind, count) in budget.withLock({ $0.takeLeftOut(now: time) }) {

@@ -1,4 +1,4 @@
-/// The instruments that a server counts with, each made once. Any thread; counting costs an atomic addition or two.
+/// The instruments with which a server counts, each made once. Any thread; counting costs an atomic addition or two.
 package struct ServerMetrics: Sendable {
     package let commitToSocket: Durations
     package let pushAnswer: Durations
@@ -51,7 +51,7 @@ package struct ServerMetrics: Sendable {
         uses = durations(.storeUse)
     }
 
-    /// A read waited for its turn, and then took so long.
+    /// Records the wait and the duration of a read.
     package func noteRead(_ read: Metric.StoreRead, waited: Duration, took: Duration) {
         waits[read]?.record(waited)
         uses[read]?.record(took)

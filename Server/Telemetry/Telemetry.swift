@@ -1,6 +1,6 @@
 package import Logging
 
-/// What a running server tells its operator: figures, and what it refuses.
+/// The reports of a running server to its operator: metrics, and refusals.
 package struct Telemetry: Sendable {
     package let registry: MetricRegistry
     package let metrics: ServerMetrics

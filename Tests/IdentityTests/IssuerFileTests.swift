@@ -23,12 +23,12 @@ import TidemarkModel
         ("", "line 1: not JSON"), ("[]", "line 1: the document: must be an object"),
         ("{}", #"line 1: the document: must have a list "issuers""#),
         (#"{"issuers": []}"#, "line 1: issuers: 0 of them; there must be 1 to 32"),
-        (#"{"issuers": [], "extra": 1}"#, #"line 1: the document: there is no member "extra"; those are "issuers""#),
+        (#"{"issuers": [], "extra": 1}"#, #"line 1: the document: unknown member "extra"; expected: "issuers""#),
         (#"{"issuers": [], "issuers": []}"#, #"line 1: not JSON: "issuers" occurs twice"#),
         (#"{"issuers": ["firebase"]}"#, "line 1: issuers[0]: must be an object"),
         (
             "{\"issuers\": [\n{\"preset\": \"okta\"}]}",
-            #"line 2: issuers[0].preset: there is no "okta"; those are auth0, clerk, cognito, firebase, keycloak, supabase"#
+            #"line 2: issuers[0].preset: unknown preset "okta"; expected: auth0, clerk, cognito, firebase, keycloak, supabase"#
         ),
         (
             #"{"issuers": [{"preset": "firebase"}]}"#,
@@ -40,12 +40,12 @@ import TidemarkModel
         ),
         (
             #"{"issuers": [{"preset": "auth0", "domain": "a.auth0.com"}]}"#,
-            "line 1: issuers[0].audience: missing: whom tokens"
+            "line 1: issuers[0].audience: missing: the accepted"
         ),
         (#"{"issuers": [{"preset": "clerk", "domain": "a.b"}]}"#, "line 1: issuers[0].parties: missing"),
         (#"{"issuers": [{"preset": "cognito", "region": "r", "pool": "p"}]}"#, "line 1: issuers[0].client: missing"),
-        (#"{"issuers": [{"name": "a"}]}"#, #"line 1: issuers[0].issuer: missing: what stands in the tokens' "iss""#),
-        (#"{"issuers": [{"issuer": "i"}]}"#, "line 1: issuers[0].audience: missing: whom tokens must be meant for"),
+        (#"{"issuers": [{"name": "a"}]}"#, #"line 1: issuers[0].issuer: missing: the value of the tokens' "iss""#),
+        (#"{"issuers": [{"issuer": "i"}]}"#, #"line 1: issuers[0].audience: missing: the accepted "aud" of tokens"#),
         (#"{"issuers": [{"issuer": "i", "audience": []}]}"#, "line 1: issuers[0].audience: must not be empty"),
         (
             #"{"issuers": [{"issuer": "i", "audience": ""}]}"#,
@@ -63,7 +63,7 @@ import TidemarkModel
         (#"{"issuers": [{\#(head), "keys": {}}]}"#, "line 1: issuers[0].keys.url: missing"),
         (
             #"{"issuers": [{\#(head), \#(url), "audiance": "b"}]}"#,
-            #"line 1: issuers[0]: there is no member "audiance""#
+            #"line 1: issuers[0]: unknown member "audiance""#
         ),
         (#"{"issuers": [{\#(head), "keys": {"uri": "https://a.b"}}]}"#, "line 1: issuers[0].keys.url: missing"),
         (

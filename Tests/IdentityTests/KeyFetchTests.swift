@@ -77,18 +77,18 @@ import TidemarkModel
             site.answer(.serviceUnavailable, [:], "{}")
             #expect(try await failure(source(site)) == "status 503; redirects are not followed")
             site.answer(.ok, [:], "<html>")
-            #expect(try await failure(source(site)).hasPrefix("what stands there is no key set: no JSON object"))
+            #expect(try await failure(source(site)).hasPrefix("the answer is not a key set: no JSON object"))
             site.answer(.ok, [:], String(repeating: " ", count: 256 * 1_024 + 1))
             #expect(try await failure(source(site)) == "more than 262144 bytes")
             let good = TestKey.set(try TestKey.es256("a"))
             site.answer(.ok, [:], good + String(repeating: " ", count: 256 * 1_024 - good.utf8.count))
             #expect(try await failure(source(site)).isEmpty)
             site.answer(.ok, [:], #"{"keys":[]}"#)
-            #expect(try await failure(source(site)) == "no key for tokens stands there")
+            #expect(try await failure(source(site)) == "the answer has no key for tokens")
             site.answer(.ok, [:], TestKey.set(try TestKey.hs256([UInt8](repeating: 7, count: 40), "s")))
             #expect(
                 try await failure(source(site))
-                    == #"no key for tokens stands there, but kid "s": a secret that everybody can read"#)
+                    == #"the answer has no key for tokens, but kid "s": a secret that everybody can read"#)
             #expect(site.requests.count == 7)
         }
     }

@@ -45,7 +45,7 @@ import TidemarkModel
     @Test func `the last line says which check failed, and the ones before it what was expected`() async throws {
         let foreign = await lines(try key.sign(claims(["aud": #""other""#])))
         #expect(foreign.contains(#"audience: aud is "other"; accepted: app"#))
-        #expect(foreign.last == "refused: wrong_audience: it is meant for somebody else")
+        #expect(foreign.last == "refused: wrong_audience: it is meant for another audience")
         let stranger = await lines(try key.sign(claims(["iss": #""https://nobody.example""#])))
         #expect(stranger.contains("accepted: https://id.example"))
         #expect(stranger.last?.hasPrefix("refused: unknown_issuer") == true)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Checks, on Linux, the manifests of the app packages, which Xcode alone opens: against a stub of what they import from it. Sourced,
-# never run.
+# Checks, on Linux, the manifests of the app packages, which only Xcode opens, against a stub of the API that they import from it.
+# Sourced, never run.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/say.sh
@@ -23,5 +23,5 @@ check_app_packages() {
         [[ -z $(find -L "$package" -type l) ]] || failed="${failed:+$failed, }$package (a link leads nowhere)"
     done
     rm -rf "$work"
-    [[ -z $failed ]] || refuse "$failed would not open in Xcode: mend what is named above"
+    [[ -z $failed ]] || refuse "$failed would not open in Xcode: correct the errors above"
 }

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Compiles, on Linux, what is compiled on Apple's platforms only, as far as the compiler has anything to say about it: against
-# stubs of Apple's modules, which hold the declarations that this repository uses (Tests/AppleStubs). Sourced, never run. It
-# says nothing about what such code does.
+# Compiles, on Linux, the code that is compiled on Apple's platforms only, as far as the compiler can check it: against
+# stubs of Apple's modules, which contain the declarations that this repository uses (Tests/AppleStubs). Sourced, never run. It
+# cannot check how such code behaves.
 set -euo pipefail
 
-# Folders and module of each target that has such branches, imports such a module, or uses something of the C library that
-# differs there (Tests/AppleStubs/Darwin.swift); what others import first. Tests/Tidy compares the list with the code.
+# Folders and module of each target that has such branches, imports such a module, or uses a part of the C library that
+# differs there (Tests/AppleStubs/Darwin.swift); imported ones first. Tests/Tidy compares the list with the code.
 apple_targets=(
     "Shared/Lock TidemarkLock"
     "ClientSDK/Extension TidemarkExtension"
@@ -25,10 +25,10 @@ apple_targets=(
     "Tests/StoreContract StoreContractTests"
 )
 
-# Stubs that others import, in this order; the rest needs none.
+# Stubs that other stubs import, in this order; the others need none.
 apple_stubs_first=(Darwin Foundation Combine UIKit SwiftUI)
 
-# check_apple_branches: needs what `swift build` has built; takes some minutes of one core. On a Mac the build itself has done it.
+# check_apple_branches: needs the results of `swift build`; takes some minutes of one core. On a Mac the build itself has done it.
 check_apple_branches() {
     local work modules target failed=""
     if [[ $(uname -s) == Darwin ]]; then
@@ -45,16 +45,16 @@ check_apple_branches() {
     done
     if [[ -n $failed ]]; then
         rm -rf "$work"
-        refuse "$failed would not compile on Apple's platforms: mend what is named above, or the stub in Tests/AppleStubs where\
+        refuse "$failed would not compile on Apple's platforms: correct the errors above, or the stub in Tests/AppleStubs where\
  Apple's own declaration is another"
     fi
     render_guides "$work" "$modules" "$work/guides" || failed=guides
     rm -rf "$work"
-    [[ -z $failed ]] || refuse "the guides have warnings: mend what is named above"
+    [[ -z $failed ]] || refuse "the guides have warnings: correct them"
 }
 
-# render_guides WORK MODULES OUT: the SDK's guides and reference as DocC renders them, of the module that was compiled for
-# Apple's platforms, since it has all that the guides name; fails on a warning.
+# render_guides WORK MODULES OUT: renders the SDK's guides and reference with DocC, from the module that was compiled for
+# Apple's platforms, since it has everything that the guides name; fails on a warning.
 render_guides() {
     local work=$1 modules=$2 out=$3 triple map
     local maps=()
@@ -75,14 +75,14 @@ render_guides() {
         --warnings-as-errors 2>&1 | sed "s#$work/source/##"
 }
 
-# Those of the sources, and those that the package manager has written for targets without.
+# C module maps: those of the sources, and those that the package manager has written for targets without one.
 c_module_maps() {
     find .build/checkouts/*/Sources Server -name module.modulemap
     find "$(swift build --show-bin-path)"/*.build -maxdepth 1 -name module.modulemap
 }
 
-# Foundation has more on Apple's platforms than elsewhere. A module cannot be added to, so the stub has a name of its own,
-# gives Foundation on, and is imported instead of it.
+# Foundation has more on Apple's platforms than elsewhere. A module cannot be extended, so the stub has a name of its own,
+# exports Foundation, and is imported instead of it.
 import_apple_foundation() {
     sed -E 's/^((public|package|internal) )?import Foundation$/\1import AppleFoundation/'
 }
@@ -99,20 +99,20 @@ make_apple_stubs() {
         else
             import_apple_foundation <"$stub" >"$work/$module.swift"
         fi
-        # As Apple's are: with library evolution a switch over an enum has to expect cases to come.
+        # Like Apple's modules: with library evolution, a switch over an enum must expect future cases.
         swiftc -emit-module -parse-as-library -enable-library-evolution -suppress-warnings -swift-version 6 \
             -module-name "$module" -I "$work" -emit-module-path "$work/$module.swiftmodule" "$work/$module.swift"
     done
 }
 
-# What `swift build` calls the package, which comes from the name of this folder: declarations for the package alone are
-# seen under no other.
+# The package's name for `swift build`, which is derived from the name of this folder: declarations with package access are
+# visible under no other.
 package_name() {
     sed -nE 's/.*"-module-name","TidemarkModel",.*"-package-name","([^"]*)".*/\1/p' .build/debug.yaml | head -n 1
 }
 
-# compile_for_apple WORK MODULES MODULE FOLDER...: with the settings of Package.swift, up to the passes that find what may not
-# go from one isolation domain to another; a check of the types alone does not. The module is left for what imports it.
+# compile_for_apple WORK MODULES MODULE FOLDER...: compiles with the settings of Package.swift, up to the passes that find values
+# which may not cross isolation domains; a check of the types alone does not. The module is kept for its importers.
 compile_for_apple() {
     local work=$1 modules=$2 module=$3 file
     local files=()
@@ -126,7 +126,7 @@ compile_for_apple() {
         | sed "s#$work/source/##; s/AppleFoundation/Foundation/g"
 }
 
-# check_without_postgres: compiles, as the build does without the trait PostgreSQL, the one target that then is another.
+# check_without_postgres: compiles the one target that differs without the trait PostgreSQL, as that build does.
 check_without_postgres() {
     local work file files=()
     [[ $(uname -s) != Darwin ]] || return 0
@@ -138,8 +138,8 @@ check_without_postgres() {
     rm -rf "$work"
 }
 
-# compile_sources WORK MODULES MODULE TRAITS OPTION-OR-FILE...: makes WORK/MODULE.swiftmodule, with what the package manager has
-# generated for the target.
+# compile_sources WORK MODULES MODULE TRAITS OPTION-OR-FILE...: makes WORK/MODULE.swiftmodule, with the sources that the package manager
+# has generated for the target.
 compile_sources() {
     local work=$1 modules=$2 module=$3 traits=$4 feature map trait file
     local settings=()

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What the scripts of Tests/Benchmarks begin with. Sourced first, with a script's arguments; never run. Answers --help, and makes
-# an interrupted script exit, so that what it traps for EXIT is done.
+# The common beginning of the scripts of Tests/Benchmarks. Sourced first, with a script's arguments; never run. Answers --help, and makes
+# an interrupted script exit, so that its trap for EXIT runs.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -14,8 +14,8 @@ fi
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# find_release PRODUCT…: sets `tide` and `tidemark` to release binaries: those that TIDE or TIDEMARK names, each beside the
-# other, else the products named are built.
+# find_release PRODUCT…: sets `tide` and `tidemark` to release binaries: those that TIDE or TIDEMARK names (if only one
+# is set, the other is beside it), else the named products are built.
 find_release() {
     tide=${TIDE:-}
     tidemark=${TIDEMARK:-}

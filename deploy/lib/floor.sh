@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Checks, on Linux, that what apps link needs no newer system than Package.swift says: the compiler reads the sources as for
-# an iPhone and a Mac of that version. Sourced after apple.sh, never run. deploy/floor.md says how, and what it cannot find.
+# Checks, on Linux, that the code apps link needs no newer system than Package.swift states: the compiler reads the sources as for
+# an iPhone and a Mac of that version. Sourced after apple.sh, never run. deploy/floor.md explains how, and what it cannot find.
 set -euo pipefail
 
-# Folder and module of each target that an app can link, what others import first. Tests/Tidy compares the list with Package.swift.
+# Folder and module of each target that an app can link, imported ones first. Tests/Tidy compares the list with Package.swift.
 floor_targets=(
     "Shared/Lock TidemarkLock"
     "Shared/Model TidemarkModel"
@@ -21,14 +21,14 @@ floor_targets=(
     "ClientSDK/TestKit TidemarkTestKit"
 )
 
-# The same of the examples, which are apps for iPhones.
+# The same for the examples, which are apps for iPhones.
 floor_apps=(
     "ClientSDK/Examples/Apple/Shared ClientSDK/Examples/Apple/Messenger Messenger"
     "ClientSDK/Examples/Apple/Shared ClientSDK/Examples/Apple/TaskBoard TaskBoard"
     "ClientSDK/Examples/Apple/Guides Guides"
 )
 
-# The server's, which need a newer Mac; what they import of the list before is checked with them.
+# The server's targets, which need a newer Mac; their imports from the first list are checked with them.
 floor_server_targets=(
     "Server/Edge TidemarkEdge"
     "Server/Identity TidemarkIdentity"
@@ -45,7 +45,7 @@ floor_server_targets=(
     "ClientSDK/Terminal TidemarkTerminal"
 )
 
-# check_floor: needs what `swift build` has built, and a minute or two of a core for each platform.
+# check_floor: needs the results of `swift build`, and a minute or two of a core for each platform.
 check_floor() {
     local work phones macs failed=""
     if [[ $(uname) != Linux ]]; then
@@ -64,7 +64,7 @@ check_floor() {
     [[ -z $failed ]] || refuse "not for $failed: put what is newer under 'if #available' with a way for older systems beside it"
 }
 
-# check_server_floor: the same of the server's targets on a Mac.
+# check_server_floor: the same check for the server's targets on a Mac.
 check_server_floor() {
     local work macs
     macs=$(sed -nE 's/.*isLinkedByApp \? \.v[0-9]+ : \.v([0-9]+).*/\1/p' Package.swift)
@@ -76,7 +76,7 @@ check_server_floor() {
     [[ -n $macs ]] || refuse "not for the server on a Mac: see above"
 }
 
-# list_floor: each system API that came with iOS 14 or later and is used in what apps link, with the version that brought it and
+# list_floor: prints each system API that came with iOS 14 or later and is used in code that apps link, with its version and
 # the files, as a Markdown table.
 list_floor() {
     local work target
@@ -99,11 +99,11 @@ list_floor() {
     rm -rf "$work"
 }
 
-# floor_version PLATFORM: the oldest version of it that apps may have, in Package.swift.
+# floor_version PLATFORM: prints the oldest version of the platform for apps, from Package.swift.
 floor_version() { sed -nE "s/.*\.$1\((isLinkedByApp \? )?\.v([0-9]+).*/\2/p" Package.swift | head -n 1; }
 
-# check_floor_of WORK TRIPLE NAME FOLDER TARGET…: NAME is what Swift calls a module's file for the triple, and FOLDER where it
-# looks for its own modules.
+# check_floor_of WORK TRIPLE NAME FOLDER TARGET…: NAME is Swift's name of a module's file for the triple, FOLDER the folder of
+# Swift's own modules.
 check_floor_of() {
     local work=$1 triple=$2 name=$3 folder=$4 target failed=""
     shift 4
@@ -118,9 +118,9 @@ check_floor_of() {
     [[ -z $failed ]]
 }
 
-# make_floor_modules WORK TRIPLE NAME FOLDER: the toolchain's modules and those of the dependencies, with another triple written into
-# them. Their declarations say since which of Apple's systems they exist. The triple is text of a fixed length in the file: zeros
-# after the version fill it up.
+# make_floor_modules WORK TRIPLE NAME FOLDER: copies the toolchain's modules and those of the dependencies, with another triple written
+# into them. Their declarations state since which of Apple's systems they exist. The triple is text of a fixed length in the file:
+# zeros after the version fill it up.
 make_floor_modules() {
     local work=$1 name=$3 folder=$4 triple=$2 host resources module file
     host=$(swift -print-target-info | sed -nE 's/.*"unversionedTriple": "(.*)".*/\1/p')
@@ -140,7 +140,7 @@ make_floor_modules() {
         [[ $(basename "$file") != Tidemark* ]] || continue
         sed "s/$host/$triple/g" "$file" >"$work/modules/$(basename "$file")"
     done
-    # The C library's module, which for Linux is put where its headers are.
+    # The C library's module, which on Linux is in the folder of its headers.
     cat >"$work/headers.yaml" <<END
 {"version": 0, "use-external-names": false, "roots": [{"name": "/usr/include", "type": "directory", "contents": [
     {"name": "module.modulemap", "type": "file", "external-contents": "$resources/linux/${host%%-*}/glibc.modulemap"},
@@ -148,7 +148,7 @@ make_floor_modules() {
 END
 }
 
-# floor_settings WORK TRIPLE: sets the array of this name. C is read as for Linux, whose headers are here.
+# floor_settings WORK TRIPLE: sets the array of this name. C is read as for Linux, whose headers are available.
 floor_settings() {
     local work=$1 triple=$2 host resources map
     host=$(swift -print-target-info | sed -nE 's/.*"unversionedTriple": "(.*)".*/\1/p')
@@ -167,7 +167,7 @@ floor_settings() {
     )
 }
 
-# expect_floor_refusal WORK: what is too new must be found, in each kind of module; else nothing below says anything.
+# expect_floor_refusal WORK: checks that too new API is found in each kind of module; otherwise the checks below prove nothing.
 expect_floor_refusal() {
     local work=$1 messages line
     cat >"$work/newer.swift" <<'END'
@@ -199,10 +199,10 @@ END
     fi
 }
 
-# make_floor_stubs WORK: as make_apple_stubs, at the floor: what the stubs declare is as new as they say.
+# make_floor_stubs WORK: like make_apple_stubs, at the floor: the stubs' declarations have the versions that they state.
 make_floor_stubs() {
     local work=$1 name module
-    # shellcheck disable=SC2154 # of apple.sh
+    # shellcheck disable=SC2154 # set by apple.sh
     for name in "${apple_stubs_first[@]}" $(basename -s .swift Tests/AppleStubs/*.swift); do
         module=$name
         [[ $name != Foundation ]] || module=AppleFoundation
@@ -217,7 +217,7 @@ make_floor_stubs() {
     done
 }
 
-# floor_reading: the source as it is, or, for the list, as if every system had everything: so that all uses are named.
+# floor_reading: prints the source unchanged, or, for the list, as if every system had every API, so that all uses are listed.
 floor_reads_as=""
 floor_reading() {
     if [[ -z $floor_reads_as ]]; then
@@ -227,7 +227,7 @@ floor_reading() {
     fi
 }
 
-# compile_at_floor WORK MODULE FOLDER…: what the package manager generates for the target comes with it.
+# compile_at_floor WORK MODULE FOLDER…: compiles a target with the sources that the package manager generates for it.
 compile_at_floor() {
     local work=$1 module=$2 file feature
     local files=() features=()

@@ -8,13 +8,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/binary.sh"
 IMAGE_PROGRAMS=(/usr/lib/postgresql/15/bin/pg_dump /usr/lib/postgresql/15/bin/pg_restore)   # for 'tidemark backup'
 IMAGE_DATA=(/etc/ssl/certs/ca-certificates.crt /usr/share/zoneinfo/UTC)
 
-# layer FOLDER FILE: the folder as a layer, the same bytes each time.
+# layer FOLDER FILE: makes the folder a layer, with the same bytes each time.
 layer() {
     tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=gnu \
         --file "$2" --directory "$1" .
 }
 
-# system_tree FOLDER BINARY: what stands under the binary: libraries, PostgreSQL's programs, certificates, the user.
+# system_tree FOLDER BINARY: makes the layer under the binary: libraries, PostgreSQL's programs, certificates, the user.
 system_tree() {
     local tree=$1 path
     mkdir -p "$tree"/{etc,tmp,proc,dev,run/secrets,var/lib/tidemark,usr/share/doc}
@@ -23,7 +23,7 @@ system_tree() {
         mkdir -p "$tree$(dirname "$path")"
         cp -L "$path" "$tree$path"
     done
-    # Whose each library is, for who looks for known holes; and its terms.
+    # The package of each library, for scanners of known vulnerabilities; and its licence.
     for path in $(libraries "$2" "${IMAGE_PROGRAMS[@]}"); do owner "$path"; done | sort -u | while read -r path; do
         mkdir -p "$tree/usr/share/doc/$path"
         cp -L "/usr/share/doc/$path/copyright" "$tree/usr/share/doc/$path/"
@@ -40,14 +40,14 @@ system_tree() {
     chmod 1777 "$tree/tmp"
 }
 
-# make_image BINARY LAYOUT TAG ARCH VERSION: an OCI layout with one image.
+# make_image BINARY LAYOUT TAG ARCH VERSION: makes an OCI layout with one image.
 make_image() {
     local binary=$1 layout=$2 tag=$3 arch=$4 version=$5 work
     work=$(mktemp -d)
     umoci init --layout "$layout"
     umoci new --image "$layout:$tag"
     system_tree "$work/system" "$binary"
-    # The volume's folder is the user's; all else is root's.
+    # The volume's folder belongs to the user; everything else to root.
     layer "$work/system" "$work/system.tar"
     mkdir -p "$work/owned/var/lib/tidemark" "$work/program/usr/local/bin"
     tar --append --mtime="@$SOURCE_DATE_EPOCH" --owner="$IMAGE_USER" --group="$IMAGE_USER" --numeric-owner \
@@ -71,7 +71,7 @@ make_image() {
     rm -rf "$work"
 }
 
-# blob LAYOUT: keeps what it reads as a blob; prints its digest and its size.
+# blob LAYOUT: stores its input as a blob; prints its digest and its size.
 blob() {
     local file digest
     file=$(mktemp)
@@ -82,7 +82,7 @@ blob() {
     rm -f "$file"
 }
 
-# make_index LAYOUT TAG ARCH…: one name for the images TAG-ARCH of all processors.
+# make_index LAYOUT TAG ARCH…: makes one name for the images TAG-ARCH of all processors.
 make_index() {
     local layout=$1 tag=$2 arch entries="[]" manifest digest size
     for arch in "${@:3}"; do

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Runs an unpacked image as a container would: its files read-only, as its user, without any capability and without a way to one. Sourced,
-# never run.
+# Runs an unpacked image as a container would: its files read-only, as its user, without any capability and without a way to get one.
+# Sourced, never run.
 set -euo pipefail
 
-# write_runner FILE ROOT USER ENVIRONMENT…: a program that is the image's 'tidemark'. It needs root. Each step becomes the next, so
-# that it ends as the server does and the server gets its signals. /tmp is that of the machine, where tests keep their files.
+# write_runner FILE ROOT USER ENVIRONMENT…: writes a program that acts as the image's 'tidemark'. It needs root. Each step replaces itself
+# by the next, so that it ends as the server does and the server gets its signals. /tmp is the machine's, where tests keep their files.
 write_runner() {
     local file=$1
     {
@@ -14,7 +14,7 @@ write_runner() {
         printf ' %q' "${@:4}"
         printf ' )\n'
         cat <<'RUNNER'
-# What the caller sets counts more than the image.
+# The caller's variables override the image's.
 for name in $(compgen -e); do
     case $name in
     TIDEMARK_BINARY | TIDEMARK_TEST_*) ;;

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What must be on the machine before Tidemark builds: C libraries and a Swift toolchain. Sourced, never run.
+# The requirements for building Tidemark: C libraries and a Swift toolchain. Sourced, never run.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/say.sh
@@ -22,7 +22,7 @@ package_is_installed() {
     [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
-# ensure_packages NAME…: installs the Debian packages that are missing, and asks the network only then.
+# ensure_packages NAME…: installs the missing Debian packages, and uses the network only then.
 ensure_packages() {
     local missing=() name
     for name in "$@"; do
@@ -36,10 +36,10 @@ ensure_packages() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
-# builds_postgres: whether the package is built with PostgreSQL; with TRAITS of which that is none, it needs no libpq.
+# builds_postgres: whether the package is built with PostgreSQL; if TRAITS does not contain it, no libpq is needed.
 builds_postgres() { [[ ${TRAITS-PostgreSQL} == *PostgreSQL* ]]; }
 
-# ensure_build_packages: the C libraries that the server and the SDK link.
+# ensure_build_packages: installs the C libraries that the server and the SDK link.
 ensure_build_packages() {
     local packages=(libsqlite3-dev) libraries=(sqlite3)
     if builds_postgres; then
@@ -62,7 +62,7 @@ ensure_build_packages() {
         "and pkg-config, then run this again"
 }
 
-# require_mac_libraries: on a Mac, where nothing is installed for the user: names all that is missing, and how to get it.
+# require_mac_libraries: on a Mac, where the scripts install nothing: names everything that is missing, and how to get it.
 # SQLite is macOS's own.
 require_mac_libraries() {
     local prefix folder
@@ -71,7 +71,7 @@ require_mac_libraries() {
         || refuse "libpq comes by Homebrew, which is not here: install it from https://brew.sh, then 'brew install pkgconf libpq'." \
             "Or build without PostgreSQL: TRAITS=Server deploy/run.sh"
     prefix=$(brew --prefix)
-    # Homebrew keeps libpq, and the libraries that it names, apart from what it puts on the search path.
+    # Homebrew keeps libpq, and the libraries that it needs, out of the search path.
     for folder in "$prefix"/opt/libpq/lib/pkgconfig "$prefix"/opt/openssl@*/lib/pkgconfig; do
         if [[ -d $folder ]]; then PKG_CONFIG_PATH="$folder${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"; fi
     done

@@ -30,7 +30,7 @@ ensure_postgres() {
     command -v apt-get >/dev/null \
         || refuse "no PostgreSQL binaries (initdb) found; install PostgreSQL 15 or newer (macOS: 'brew install postgresql@15')"
     ensure_packages postgresql
-    postgres_binaries >/dev/null || refuse "the package postgresql is installed, but initdb is not to be found"
+    postgres_binaries >/dev/null || refuse "the package postgresql is installed, but initdb cannot be found"
 }
 
 # PostgreSQL refuses to run as root, so root becomes the user that its package made.
@@ -51,7 +51,7 @@ start_postgres() {
     if [[ $(id -u) -eq 0 ]] && ! id postgres >/dev/null 2>&1; then
         refuse "PostgreSQL does not run as root and there is no user 'postgres'; run this as another user"
     fi
-    # Straight under /tmp: the path of a Unix socket is at most 107 bytes, and TMPDIR can be long.
+    # Directly under /tmp: the path of a Unix socket is at most 107 bytes, and TMPDIR can be long.
     postgres_folder=$(mktemp -d /tmp/tidemark-postgres.XXXXXX)
     if [[ $(id -u) -eq 0 ]]; then
         chown postgres "$postgres_folder"
@@ -61,7 +61,7 @@ start_postgres() {
         --encoding=UTF8 --locale=C --no-sync >"$postgres_folder/initdb.log" \
         || refuse "initdb failed: $(tail -n 5 "$postgres_folder/initdb.log")"
     as_postgres tee -a "$postgres_folder/data/postgresql.conf" >/dev/null <<SETTINGS
-# Trust is enough here: only the owner of this folder, and root, reach the socket.
+# Trust is enough here: only the owner of this folder, and root, can reach the socket.
 listen_addresses = ''
 port = $POSTGRES_PORT
 unix_socket_directories = '$postgres_folder'
@@ -80,13 +80,13 @@ SETTINGS
     say "PostgreSQL $("$binaries/postgres" --version | awk '{ print $3 }') runs as process $postgres_pid"
 }
 
-# postgres_connection DATABASE: the connection string, in libpq's keyword form.
+# postgres_connection DATABASE: prints the connection string, in libpq's keyword form.
 postgres_connection() {
     printf 'host=%s port=%s user=tidemark dbname=%s' "$postgres_folder" "$POSTGRES_PORT" "$1"
 }
 
-# postgres_is_running: the pid file goes when the server has gone. Its process may stay as a zombie
-# where nothing reaps orphans, as in some containers, so asking for the process alone would wait for ever.
+# postgres_is_running: the pid file disappears with the server. Its process may stay as a zombie
+# if nothing reaps orphans, as in some containers, so a check of the process alone would wait for ever.
 postgres_is_running() {
     [[ -n $postgres_pid && -e $postgres_folder/data/postmaster.pid ]] && kill -0 "$postgres_pid" 2>/dev/null
 }

@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# What the release is made of, as SPDX 2.3. Sourced, never run.
+# The release's contents, as SPDX 2.3. Sourced, never run.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/binary.sh
 source "$(dirname "${BASH_SOURCE[0]}")/binary.sh"
 
-# swift_packages TOP: identity, address and version of every package that the build resolved.
+# swift_packages TOP: prints identity, address and version of every package that the build resolved.
 swift_packages() {
     (cd "$1" && swift package show-dependencies --format json 2>/dev/null) \
         | jq -c '[.. | objects | select(has("identity") and .version != "unspecified")
                   | {name: .identity, url, version}] | unique_by(.name)'
 }
 
-# debian_packages FILE…: the same of the Debian packages that hold these files.
+# debian_packages FILE…: prints the same for the Debian packages that contain these files.
 debian_packages() {
     local path
     for path in "$@"; do owner "$path"; done | sort -u | while read -r name; do

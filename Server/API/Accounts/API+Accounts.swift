@@ -10,9 +10,9 @@ import TidemarkStore
 import TidemarkTelemetry
 import TidemarkWire
 
-/// The calls of accounts, which need no token: who makes them proves who he is by what is in them (PROTOCOL.md, "Accounts").
+/// The calls of accounts, which need no token: their bodies prove who the caller is (PROTOCOL.md, "Accounts").
 extension API {
-    /// Adds them; nothing where there are no accounts.
+    /// Adds the routes, if there are accounts.
     func addAccounts(to router: Router<APIContext>) {
         guard let desk = accounts else { return }
         func post(_ name: String, _ answer: @escaping @Sendable (AccountVisit) async throws -> Response) {
@@ -43,7 +43,7 @@ extension API {
             throw APIError(.badRequest, "invalid", "accounts: \"workspace\" is missing")
         }
         guard known.contains(workspace) else {
-            throw APIError(.forbidden, "forbidden", "accounts: that workspace has none")
+            throw APIError(.forbidden, "forbidden", "accounts: the workspace has no accounts")
         }
         return AccountVisit(call: call, peer: peer(context.channel)?.ipAddress, workspace: workspace, desk: desk)
     }
@@ -61,17 +61,18 @@ extension API {
 
     func client(of visit: AccountVisit) throws(APIError) -> ClientID {
         guard let client = visit.call.client else {
-            throw APIError(.badRequest, "invalid", "accounts: \"client\" is missing: which device is signed in")
+            throw APIError(
+                .badRequest, "invalid", "accounts: \"client\" is missing, the id of the device that signs in")
         }
         return client
     }
 
-    /// A password that is tried.
+    /// Returns a password to be checked.
     func tried(_ text: String?) throws(APIError) -> Password {
         do throws(Password.Fault) { return try Password(text ?? "") } catch { throw Self.refused(error) }
     }
 
-    /// A password that is chosen now.
+    /// Returns a password that is chosen now.
     func chosen(_ text: String?) throws(APIError) -> Password {
         do throws(Password.Fault) { return try Password(chosen: text ?? "") } catch { throw Self.refused(error) }
     }
@@ -80,37 +81,37 @@ extension API {
 
     // MARK: Refusals
 
-    /// Counts against the rates of a call.
+    /// Counts a call against its rates; throws if there are too many.
     func take(_ call: AccountThrottles.Call, for visit: AccountVisit) throws(APIError) {
         guard let wait = visit.desk.take(call, from: visit.peer, now: node.now()) else { return }
-        // The line of it is that of all calls that come too fast.
+        // The security log's line is that of all calls that exceed a rate.
         node.metrics.signInsRefused.count(AccountRefusal.rate.rawValue)
         throw .busy(.tooManyRequests, .rateLimited, "accounts: too many tries", retryAfter: wait)
     }
 
-    /// Counts a refusal, with a line in the security log that names nobody.
+    /// Counts a refusal, with a line in the security log that names no user.
     func note(_ refusal: AccountRefusal, _ visit: AccountVisit) {
         node.metrics.signInsRefused.count(refusal.rawValue)
         node.parts.telemetry.security.note(.signIn, refusal.rawValue, peer: visit.peer)
     }
 
-    /// The one answer to whoever is not who he says.
+    /// Returns the refusal, and counts it. An unknown name and a wrong password get the same answer.
     func refused(_ refusal: AccountRefusal, _ visit: AccountVisit) -> APIError {
         note(refusal, visit)
         switch refusal {
         case .unknown, .password:
             return APIError(.unauthorized, "unauthenticated", "the name or the password is wrong")
-        case .disabled: return APIError(.forbidden, "account_disabled", "the account lets nobody in")
-        case .closed: return APIError(.forbidden, "forbidden", "accounts are made by whoever runs the server")
+        case .disabled: return APIError(.forbidden, "account_disabled", "the account is disabled")
+        case .closed: return APIError(.forbidden, "forbidden", "only the server's operators make accounts")
         case .busy:
             return .busy(
                 .serviceUnavailable, .overloaded, "accounts: too many at once", retryAfter: node.context.timing.retry)
         case .token, .ended, .idle, .revoked, .stolen, .rate:
-            return APIError(.unauthorized, "unauthenticated", "the token does not count any more: log in")
+            return APIError(.unauthorized, "unauthenticated", "the token is no longer valid: log in")
         }
     }
 
-    /// Waits for a hash.
+    /// Waits for a hash, and turns its failures into answers.
     func computed<Value: Sendable>(
         for visit: AccountVisit, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -126,10 +127,10 @@ extension API {
 
     // MARK: Answers
 
-    /// The tokens of a device that is signed in.
+    /// Returns the tokens of a signed-in device.
     ///
-    /// - Parameter time: `iat` of the access token: before anything was read that it rests on, so that what is revoked meanwhile
-    ///   counts against it.
+    /// - Parameter time: `iat` of the access token: a time before its state was read, so that a revocation in the
+    ///   meantime applies to it.
     func tokens(
         of signIn: SignIn, at time: Milliseconds, _ visit: AccountVisit, isNew: Bool = false
     ) throws -> Response {
@@ -145,7 +146,8 @@ extension API {
         return Response(json: answer.canonicalBytes, status: isNew ? .created : .ok)
     }
 
-    /// Now, or when what was revoked for a device is over, if that is later: a token of before would be dead at its birth.
+    /// Returns now, or the time from which the device's tokens are valid if that is later: an earlier token would be
+    /// invalid at once.
     func earliestToken(
         of user: UserID, _ client: ClientID, _ visit: AccountVisit, now: Milliseconds
     ) -> Milliseconds {

@@ -5,9 +5,9 @@ import TidemarkModel
 import TidemarkNode
 import TidemarkStore
 
-/// By a password.
+/// Signing in with a password.
 extension API {
-    /// So often it is tried again where the account changes meanwhile.
+    /// The number of tries if the account is changed at the same time.
     private static let triesMax = 3
 
     /// `POST /v1/accounts/register`.
@@ -17,11 +17,11 @@ extension API {
         let password = try chosen(visit.call.password)
         try take(.register, for: visit)
         let time = node.now()
-        // Also for a name that is taken: that is found out by the same step that takes it.
+        // A name that is taken is hashed too: only the step that takes the name finds that out.
         let hash = try await computed(for: visit) { try await visit.desk.bench.hash(password) }
         let account = Account(login: login.text, user: visit.desk.newUser(), hash: hash, created: time)
         guard try await visit.desk.store.add(account, in: visit.workspace) == .added else {
-            throw APIError(.conflict, "login_taken", "somebody has that name: log in, or choose another")
+            throw APIError(.conflict, "login_taken", "the login name is taken: log in, or choose another")
         }
         return try await signIn(account, client, at: time, visit, isNew: true)
     }
@@ -33,16 +33,16 @@ extension API {
         return try await signIn(account, client, at: time, visit)
     }
 
-    /// `POST /v1/accounts/password`: another password, by the one that there is. All devices are signed out but this one, which
-    /// gets other tokens.
+    /// `POST /v1/accounts/password`: sets another password, by the current one. All devices but this one are signed
+    /// out, which gets other tokens.
     func changePassword(_ visit: AccountVisit) async throws -> Response {
         let (client, next) = (try client(of: visit), try chosen(visit.call.next))
         let (account, _) = try await proved(visit, client)
         return try await setPassword(next, of: account, client, visit)
     }
 
-    /// The account whose name and password a call has, as it is stored, and the time from which on its tokens are. Nobody learns by
-    /// the answer, or by how long it takes, whether there is such an account.
+    /// Returns the stored account whose name and password a call has, and the `iat` of its tokens. Neither the answer
+    /// nor its duration reveals whether such an account exists.
     private func proved(
         _ visit: AccountVisit, _ client: ClientID
     ) async throws -> (account: Account, time: Milliseconds) {
@@ -57,7 +57,7 @@ extension API {
             }
             guard var account = stored else { throw refused(.unknown, visit) }
             if verdict == .wrong { throw refused(.password, visit) }
-            // Only who has the password is told.
+            // Only a caller with the password may learn this.
             guard account.disabled == nil else { throw refused(.disabled, visit) }
             if case .rightHashedAnew(let hash) = verdict {
                 account.hash = hash
@@ -71,7 +71,7 @@ extension API {
         throw refused(.busy, visit)
     }
 
-    /// Signs a device in, unless the account has another password by now, or lets nobody in.
+    /// Signs a device in, unless the account has another password by now or is disabled.
     private func signIn(
         _ account: Account, _ client: ClientID, at time: Milliseconds, _ visit: AccountVisit, isNew: Bool = false
     ) async throws -> Response {
@@ -90,8 +90,8 @@ extension API {
         throw refused(.busy, visit)
     }
 
-    /// Sets another password. What was signed in by the one before is signed out on every node: refresh tokens in the same step,
-    /// access tokens and connections by a revocation of the user.
+    /// Sets another password. Everything that was signed in with the one before is signed out on every node: refresh
+    /// tokens in the same step, access tokens and connections by a revocation of the user.
     func setPassword(
         _ password: Password, of account: Account, _ client: ClientID, _ visit: AccountVisit
     ) async throws -> Response {

@@ -7,12 +7,12 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// By a refresh token.
+/// Refreshing with a refresh token, and signing out.
 extension API {
-    /// Calls with one token at once, of which each but one finds that it was taken.
+    /// The number of tries: of simultaneous calls with one token, each but one finds it taken.
     private static let triesMax = 8
 
-    /// `POST /v1/accounts/refresh`: the next tokens; the same refresh token once more gives the same next one.
+    /// `POST /v1/accounts/refresh`: the next tokens; the same refresh token once more gets the same next one.
     func refresh(_ visit: AccountVisit) async throws -> Response {
         guard let token = visit.desk.keys.refreshToken(visit.call.refresh ?? "", in: visit.workspace) else {
             throw refused(.token, visit)
@@ -45,7 +45,7 @@ extension API {
         throw refused(.busy, visit)
     }
 
-    /// `POST /v1/accounts/logout`: 204, whatever the token is.
+    /// `POST /v1/accounts/logout`: 204, even for an invalid token.
     func logOut(_ visit: AccountVisit) async throws -> Response {
         guard let token = visit.desk.keys.refreshToken(visit.call.refresh ?? "", in: visit.workspace) else {
             return Response(status: .noContent)
@@ -65,7 +65,7 @@ extension API {
             let identity = Identity(
                 principal: Principal(user: signIn.user), workspace: visit.workspace, expires: .max,
                 issuedAt: signIn.began)
-            // A revoked workspace asks for other tokens, and these are.
+            // A revoked workspace requires newer tokens, which this call issues.
             guard node.revocations.judge(identity, .named(signIn.client)) == .signedOut else { return }
             reason = .revoked
         }
@@ -74,25 +74,26 @@ extension API {
         throw refused(reason, visit)
     }
 
-    /// Two have a token of this device, and nobody knows which of them is the thief: both are out.
+    /// Ends a sign-in of which two copies of the token are in use. Nobody knows which of them is the thief's, so both
+    /// are signed out.
     private func endStolen(_ signIn: SignIn, _ visit: AccountVisit) async throws {
         let (workspace, user, client) = (visit.workspace, signIn.user, signIn.client)
         _ = try await visit.desk.store.endSignIn(of: client, user: user, nonce: signIn.nonce, in: workspace)
         guard node.mayRevokeDevice(of: user, in: workspace) else { return }
         let act = OperatorAct(
             .revoke, by: node.context.serverName, at: node.now(), in: workspace, user: user,
-            argument: "device \(client)", reason: "a refresh token came that was used before the last: it was copied")
+            argument: "device \(client)", reason: "a refresh token was used again after its successor: it was copied")
         try await keeping(act) { try await revokeDevice(client, of: user, in: workspace) }
     }
 
-    /// Access tokens of the device count no more, unless the user has revoked so many of late that they are left to end by
-    /// themselves: each takes room on every node for a month.
+    /// Revokes the device's access tokens, unless the user has revoked so many lately that they are left to expire:
+    /// each revocation takes room on every node for a month.
     private func revokeDevice(_ client: ClientID, of user: UserID, in workspace: WorkspaceID) async throws {
         guard node.mayRevokeDevice(of: user, in: workspace) else { return }
         _ = try await node.revoke(.client(client, of: user), in: workspace)
     }
 
-    /// What an operator or a user has revoked gets no other tokens either.
+    /// Ends the sign-ins that an operator or a user has revoked.
     func endSignIns(of subject: Revocation.Subject, in workspace: WorkspaceID) async throws(StoreError) {
         guard let desk = accounts else { return }
         switch subject {

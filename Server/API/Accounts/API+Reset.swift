@@ -4,9 +4,9 @@ import TidemarkModel
 import TidemarkNode
 import TidemarkStore
 
-/// Another password for whoever has forgotten his.
+/// Setting another password after the user has forgotten theirs.
 extension API {
-    /// `POST /v1/accounts/reset`: asks for a token, or sets another password by one.
+    /// `POST /v1/accounts/reset`: requests a token, or sets another password by one.
     func resetPassword(_ visit: AccountVisit) async throws -> Response {
         guard let text = visit.call.reset else { return try askForReset(visit) }
         let (client, next) = (try client(of: visit), try chosen(visit.call.password))
@@ -19,10 +19,10 @@ extension API {
         return try await setPassword(next, of: account, client, visit)
     }
 
-    /// The answer comes before anything is looked up: it is the same for every name, and takes as long.
+    /// Answers before anything is looked up, so that answer and duration are the same for every name.
     private func askForReset(_ visit: AccountVisit) throws -> Response {
         guard let resets = visit.desk.resets else {
-            throw APIError(.notFound, "not_found", "passwords are set by whoever runs the server")
+            throw APIError(.notFound, "not_found", "this server sends no reset tokens: ask its operator for one")
         }
         let login = try login(of: visit)
         try take(.reset(visit.workspace, login: login.text), for: visit)

@@ -2,7 +2,7 @@ import TidemarkIdentity
 import TidemarkModel
 import TidemarkStore
 
-/// `{"workspace","login","act":"add|disable|enable|reset"}`, with `"user"` for one that is added, and `"why"`.
+/// `{"workspace","login","act":"add|disable|enable|reset"}`, with `"user"` for a new account, and `"why"`.
 struct AccountAct: Sendable {
     enum Kind: String, Sendable {
         case add, disable, enable, reset
@@ -26,12 +26,12 @@ struct AccountAct: Sendable {
             guard let workspace = names["workspace"].flatMap(WorkspaceID.init(checking:)),
                 let login = names["login"].flatMap({ LoginName($0) }),
                 let kind = names["act"].flatMap(Kind.init(rawValue:))
-            else { throw reader.failure("it names workspace, login and act") }
+            else { throw reader.failure("\"workspace\", \"login\" and \"act\" are required") }
             var act = AccountAct(workspace, login, kind)
             act.reason = names["why"] ?? ""
             guard let user = names["user"] else { return act }
             act.user = UserID(checking: user)
-            guard act.user != nil, kind == .add else { throw reader.failure("\"user\" is for one that is added") }
+            guard act.user != nil, kind == .add else { throw reader.failure("\"user\" requires \"act\":\"add\"") }
             return act
         }
     }
@@ -50,9 +50,9 @@ struct AccountImport: Sendable {
     var reason: String
 
     /// - Parameters:
-    ///   - max: accounts of one call.
-    ///   - newUser: whom one is for that says nobody.
-    ///   - now: when one was made that does not say when.
+    ///   - max: accounts in one call.
+    ///   - newUser: makes the user of an account that names none.
+    ///   - now: the creation time of an account that states none.
     init(decoding bytes: [UInt8], max: Int, newUser: () -> UserID, now: Milliseconds) throws {
         (workspace, accounts, reason) = try JSONReader.read(bytes) { reader in
             var (workspace, accounts, reason): (WorkspaceID?, [Account], String) = (nil, [], "")
@@ -82,13 +82,13 @@ struct AccountImport: Sendable {
             switch key {
             case "login":
                 login = LoginName(try reader.string())
-                if login == nil { throw reader.failure("a login that is none") }
+                if login == nil { throw reader.failure("\"login\" is invalid") }
             case "user":
                 user = UserID(checking: try reader.string())
-                if user == nil { throw reader.failure("a user that is none") }
+                if user == nil { throw reader.failure("\"user\" is invalid") }
             case "hash":
                 hash = try reader.string()
-                // Nothing is stored that could not be checked later.
+                // Only hashes that can be checked later are stored.
                 if !hash.isEmpty { hash = try PasswordHash(hash).text }
             case "created": created = min(now, Swift.max(0, try reader.integer()))
             case "disabled": isDisabled = try reader.boolean()

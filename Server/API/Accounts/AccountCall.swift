@@ -7,7 +7,7 @@ struct AccountCall: Sendable {
     var workspace: WorkspaceID?
     var login: String?
     var password: String?
-    /// The password from now on.
+    /// The new password.
     var next: String?
     var client: ClientID?
     var refresh: String?
@@ -18,10 +18,12 @@ struct AccountCall: Sendable {
             try reader.object { reader, key in
                 switch key {
                 case "workspace":
-                    guard let id = WorkspaceID(checking: try reader.string()) else { throw reader.failure("no name") }
+                    guard let id = WorkspaceID(checking: try reader.string()) else {
+                        throw reader.failure("\"workspace\" is invalid")
+                    }
                     workspace = id
                 case "client":
-                    guard let id = UniqueID(try reader.string()) else { throw reader.failure("no client id") }
+                    guard let id = UniqueID(try reader.string()) else { throw reader.failure("\"client\" is invalid") }
                     client = id
                 case "login": login = try reader.string()
                 case "password": password = try reader.string()
@@ -35,10 +37,10 @@ struct AccountCall: Sendable {
     }
 }
 
-/// A call, and who makes it.
+/// A call with its caller's address and workspace.
 struct AccountVisit: Sendable {
     let call: AccountCall
-    /// The address of who calls.
+    /// The caller's address.
     let peer: String?
     let workspace: WorkspaceID
     let desk: AccountService

@@ -3,13 +3,13 @@ import TidemarkLock
 package import TidemarkModel
 package import TidemarkStore
 
-/// What the calls of accounts work with (`Identity/ACCOUNTS.md`).
+/// The parts that the calls of accounts use (`Identity/ACCOUNTS.md`).
 package final class AccountService: Sendable {
-    /// What an operator has decided.
+    /// The operator's rules.
     package struct Rules: Sendable {
-        /// Those that have accounts; at least one.
+        /// The workspaces that have accounts; at least one.
         package var workspaces: [WorkspaceID]
-        /// Whether anybody may make an account; else operators alone do.
+        /// True when anybody may make an account, false when only operators do.
         package var isOpen: Bool
         package var limits: AccountLimits
 
@@ -24,12 +24,12 @@ package final class AccountService: Sendable {
     let rules: Rules
     let keys: AccountKeys
     let bench: PasswordHasher
-    /// Tells the operator's program of tokens that set another password; `nil` where there is none.
+    /// Sends reset tokens to the operator's program; `nil` if there is none.
     let resets: ResetDesk?
     let random: @Sendable () -> UInt64
     private let throttles: Lock<AccountThrottles>
 
-    /// - Parameter random: as secret as a password has to be.
+    /// - Parameter random: a source that is secret enough for passwords.
     package init(
         store: any AccountStore, rules: Rules, keys: AccountKeys, bench: PasswordHasher, resets: ResetDesk?,
         random: @escaping @Sendable () -> UInt64
@@ -43,37 +43,37 @@ package final class AccountService: Sendable {
         throttles = Lock(AccountThrottles(rules.limits.rates))
     }
 
-    /// Takes a call, or tells after how many milliseconds one can be made.
+    /// Takes a call from its rate, or returns the milliseconds until one is possible.
     func take(_ call: AccountThrottles.Call, from address: String?, now: Milliseconds) -> Int64? {
         throttles.withLock { $0.take(call, from: address, now: now) }
     }
 
-    /// A user that nobody is yet.
+    /// Returns a user id that is not in use.
     func newUser() -> UserID { UserID("\(UniqueID(high: random(), low: random()))") }
 
     func newNonce() -> Int64 { Int64(bitPattern: random()) }
 }
 
-/// Why nobody was signed in, as operators see it counted. Who called is told less.
+/// The reason why a sign-in was refused, as operators see it counted. The caller learns less.
 package enum AccountRefusal: String, Sendable, CaseIterable {
-    /// The name is nobody's.
+    /// No account has the name.
     case unknown
     case password
     case disabled
-    /// A refresh token that was not given out here, or a token for another password that does not count.
+    /// A refresh token that was not issued here, or an invalid reset token.
     case token
-    /// The device is not signed in, or not any more.
+    /// The device is not signed in, or no longer.
     case ended
-    /// Nobody used the device for too long.
+    /// The device was unused for too long.
     case idle
     /// The device or its user was signed out meanwhile.
     case revoked
-    /// A refresh token that was used before the one before the last: somebody has a copy.
+    /// A refresh token was used after its successor: there is a copy of it.
     case stolen
-    /// Nobody but an operator makes accounts.
+    /// Only operators make accounts.
     case closed
-    /// Too often.
+    /// The calls exceed a rate.
     case rate
-    /// There was no room for another hash.
+    /// Too many hashes are being computed.
     case busy
 }

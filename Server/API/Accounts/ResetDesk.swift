@@ -4,18 +4,18 @@ package import TidemarkIdentity
 package import TidemarkModel
 package import TidemarkStore
 
-/// Makes tokens that set another password, one after the other, and hands them to the operator's program. Nobody waits for it.
+/// Makes reset tokens, one after the other, and passes them to the operator's program. No call waits for it.
 package struct ResetDesk: Service {
     private struct Request: Sendable {
         let login: String
         let workspace: WorkspaceID
     }
 
-    /// What it works with.
+    /// The parts of a desk.
     package struct Parts: Sendable {
         package var store: any AccountStore
         package var limits: AccountLimits
-        /// Tells the operator's program, once.
+        /// Passes a message to the operator's program, once.
         package var tell: @Sendable (ResetHook.Message, _ now: Milliseconds) async throws -> Void
         package var now: @Sendable () -> Milliseconds
         package var random: @Sendable () -> UInt64
@@ -45,17 +45,17 @@ package struct ResetDesk: Service {
             of: Request.self, bufferingPolicy: .bufferingOldest(max(1, parts.limits.resetsWaitingMax)))
     }
 
-    /// Takes a request; false when too many wait.
+    /// Queues a request; false when too many wait.
     func ask(_ login: String, in workspace: WorkspaceID) -> Bool {
         switch waiting.yield(Request(login: login, workspace: workspace)) {
         case .enqueued: true
-        // A server that stops takes none: it is asked for again.
+        // A server that stops takes none: the user requests again.
         case .dropped, .terminated: false
         @unknown default: false
         }
     }
 
-    /// Works until a graceful shutdown.
+    /// Answers requests until a graceful shutdown.
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             for await request in self.requests {
@@ -63,7 +63,7 @@ package struct ResetDesk: Service {
                     try await self.answer(request)
                 } catch {
                     self.parts.logger.warning(
-                        "Could not hand over a token for another password; it has to be asked for again",
+                        "Could not deliver a reset token; its user must request another",
                         metadata: ["error": "\(error)"])
                 }
             }
@@ -80,7 +80,7 @@ package struct ResetDesk: Service {
         try await parts.tell(message, parts.now())
     }
 
-    /// Makes a token for an account, in place of the one before.
+    /// Makes a reset token for an account, which replaces the one before.
     ///
     /// - Returns: `nil` when the account has changed meanwhile.
     private static func make(
@@ -92,8 +92,8 @@ package struct ResetDesk: Service {
 }
 
 extension Account {
-    /// Writes down that another password may be set by a new token until a time; `nil` when the account has changed since it was
-    /// read.
+    /// Stores that a new reset token may set another password until a time; `nil` when the account has changed since it
+    /// was read.
     func reset(
         in workspace: WorkspaceID, _ store: any AccountStore, until: Milliseconds, _ random: () -> UInt64
     ) async throws(StoreError) -> (token: ResetToken, until: Milliseconds)? {

@@ -4,7 +4,7 @@ import TidemarkIdentity
 package import TidemarkModel
 import TidemarkStore
 
-/// Forgets devices that nobody used for long, some at a time. Any number of nodes may do it.
+/// Forgets devices that were unused for long, some at a time. Any number of nodes may do it.
 package struct SignInSweep: Service {
     private static let limit = 500
     private static let pause = Duration.milliseconds(50)
@@ -33,7 +33,8 @@ package struct SignInSweep: Service {
                     return
                 } catch {
                     self.logger.warning(
-                        "Could not forget devices that nobody used; it is tried again", metadata: ["error": "\(error)"])
+                        "Could not forget devices that were unused for long; it is tried again",
+                        metadata: ["error": "\(error)"])
                 }
             }
         }

@@ -8,12 +8,12 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// What operators do with accounts.
+/// The operators' calls for accounts.
 extension API {
     private static let importMax = 1_000
     private static let triesMax = 3
 
-    /// Adds the routes; nothing where there are no accounts.
+    /// Adds the routes, if there are accounts.
     func addAdminAccounts(to router: Router<APIContext>, _ gate: AdminGate) {
         guard let desk = accounts else { return }
         router.get("/admin/v1/accounts") { request, context in
@@ -65,7 +65,7 @@ extension API {
         let stored = try await desk.store.account(act.login.text, in: act.workspace)
         if act.kind == .add {
             let user = act.user ?? desk.newUser()
-            // Where the name is taken, it concerns whom it belongs to.
+            // If the name is taken, the act concerns the user whom it belongs to.
             line.user = stored?.user ?? user
             return try await keeping(line) { try await add(act, for: user, desk) }
         }
@@ -83,7 +83,7 @@ extension API {
         return try await carryOut(act, on: account, desk)
     }
 
-    /// - Returns: whom it was done to, and a token for another password where there is to be one.
+    /// - Returns: the account's login and user, and a reset token if the act makes one.
     private func carryOut(_ act: AccountAct, on found: Account, _ desk: AccountService) async throws -> Fields {
         var account: Account? = found
         for _ in 0..<Self.triesMax {
@@ -112,11 +112,12 @@ extension API {
             account = try await desk.store.account(stored.login, in: act.workspace)
         }
         throw APIError.busy(
-            .conflict, .unavailable, "the account changes meanwhile", retryAfter: node.context.timing.retry)
+            .conflict, .unavailable, "the account is being changed by others: try again",
+            retryAfter: node.context.timing.retry)
     }
 
-    /// `POST /admin/v1/accounts/import`: adds those whose name and user are free. Each of them is a line of the audit, which
-    /// names the user in its own column; what is there already is left as it is, which is no act.
+    /// `POST /admin/v1/accounts/import`: adds the accounts whose name and user are free. Each of them is a line of the
+    /// audit, which names the user in its own column. An existing account is left as it is, which is no act.
     private func importAccounts(_ bytes: [UInt8], by name: String, _ desk: AccountService) async throws -> Fields {
         let call: AccountImport
         do {
@@ -146,12 +147,12 @@ extension API {
         return ["added": .integer(added), "taken": .array(taken.map { .string($0) })]
     }
 
-    /// - Throws: `conflict` where the name or the user is taken.
+    /// - Throws: `conflict` if the name or the user is taken.
     private func put(_ account: Account, in workspace: WorkspaceID, _ desk: AccountService) async throws {
         switch try await desk.store.add(account, in: workspace) {
         case .added: break
-        case .loginTaken: throw APIError(.conflict, "login_taken", "somebody has that name")
-        case .userTaken: throw APIError(.conflict, "conflict", "there is an account for that user")
+        case .loginTaken: throw APIError(.conflict, "login_taken", "the login name is taken")
+        case .userTaken: throw APIError(.conflict, "conflict", "the user already has an account")
         }
     }
 }

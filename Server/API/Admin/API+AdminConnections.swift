@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkNode
 import TidemarkSequencer
 
-/// Who is connected to this process, who was, and what was refused here.
+/// This process's connections, the ended ones, and the writes that it refused.
 extension API {
     /// `GET /admin/v1/connections?sort=bytes|pending|lag|last|since&order=desc|asc&workspace=&user=&client=&after=&limit=`.
     func adminConnections(_ query: AdminQuery) async throws -> Fields {
@@ -23,7 +23,7 @@ extension API {
         return answer
     }
 
-    /// `GET /admin/v1/connections/closed?workspace=&user=&client=&before=&limit=`: the last 1,000, the newest first.
+    /// `GET /admin/v1/connections/closed?workspace=&user=&client=&before=&limit=`: the last 1,000, newest first.
     func adminClosedConnections(_ query: AdminQuery) async throws -> Fields {
         let (workspace, user, client) = (try query.workspace(), try query.user(), try query.client())
         let before = try query.number("before") ?? .max
@@ -73,7 +73,7 @@ extension API {
 }
 
 extension ConnectionQuery.Place {
-    /// `VALUE.ID`, as the answer before gave it.
+    /// Parses `VALUE.ID`, as the answer before has it.
     init?(text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let value = Int64(parts[0]), let id = UInt64(parts[1]) else { return nil }

@@ -5,7 +5,7 @@ import TidemarkNode
 import TidemarkStore
 import TidemarkWire
 
-/// Devices: which there are, what one is stuck on, and signing them out.
+/// Devices: listing them, finding what one is stuck on, and signing them out.
 extension API {
     /// `GET /admin/v1/devices?workspace=&user=&after=&limit=`, in the order of their ids.
     func adminDevices(_ query: AdminQuery) async throws -> Fields {
@@ -20,7 +20,7 @@ extension API {
         return answer
     }
 
-    /// A page of devices as all servers know them. The other servers are waited for without a turn at the store.
+    /// Returns a page of devices as all servers know them. The wait for the other servers holds no turn at the store.
     func listedByAll(
         of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
     ) async throws -> ([ListedDevice], DeviceSights) {
@@ -31,7 +31,7 @@ extension API {
         return (try await node.listed(stored, sights, in: workspace), sights)
     }
 
-    /// `POST /admin/v1/revocations`: as the call for clients, with `workspace` and `why`.
+    /// `POST /admin/v1/revocations`: like the call for clients, with `workspace` and `why`.
     func adminRevoke(_ bytes: [UInt8], by name: String) async throws -> Response {
         let call = try revocationCall(bytes)
         guard let workspace = call.workspace else {

@@ -6,10 +6,10 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// Tries rules out: may this user write this here?
+/// Tries the rules out: may this user make this write?
 extension API {
-    /// `POST /admin/v1/may`: judges a write by the code that judges every write, on what is stored now. Nothing is written, and
-    /// nothing is locked: what is written meanwhile may decide otherwise.
+    /// `POST /admin/v1/may`: judges a write by the code that judges every write, on the present state. Nothing is
+    /// written or locked: a write in the meantime may change the outcome.
     func adminMay(_ bytes: [UInt8]) async throws -> Fields {
         let call: MayCall
         do {
@@ -48,7 +48,7 @@ extension API {
         return answer
     }
 
-    /// What the plan looks at, read without a lock.
+    /// Reads the state that the plan needs, without a lock.
     private func state(
         for call: MayCall, client: ClientID, reading reads: ReadSet, in workspace: WorkspaceID
     ) async throws -> OrderState {
@@ -70,8 +70,8 @@ extension RecordName {
     }
 }
 
-/// `{"workspace","user","action":"create|update|delete|undelete","collection","record","fields":{…}}`, and for those who ask for
-/// it `"service":true` and `"if_seq":N`. An update sets its fields, and takes away those that are `null`.
+/// `{"workspace","user","action":"create|update|delete|undelete","collection","record","fields":{…}}`, optionally with
+/// `"service":true` and `"if_seq":N`. An update sets its fields, and removes those that are `null`.
 struct MayCall {
     var workspace: WorkspaceID
     var user: UserID
@@ -97,7 +97,7 @@ struct MayCall {
             guard let workspace = names["workspace"].flatMap(WorkspaceID.init(checking:)),
                 let user = names["user"].flatMap(UserID.init(checking:)), let collection = names["collection"],
                 let id = names["record"].flatMap({ UniqueID($0) }), let verb = names["action"]
-            else { throw reader.failure("it names workspace, user, action, collection and record") }
+            else { throw reader.failure("workspace, user, action, collection and record are required") }
             guard let action = Self.action(verb, fields) else {
                 throw reader.failure("\"action\" is create, update, delete or undelete")
             }

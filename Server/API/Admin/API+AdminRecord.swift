@@ -5,7 +5,7 @@ import TidemarkStore
 
 /// A record as it is, and as it was.
 extension API {
-    /// Numbers before the head in which a record's writes are looked for, unless more are asked for.
+    /// The numbers before the head that are searched for a record's writes, unless the call asks for more.
     private static let spanUsual: Int64 = 20_000
     private static let spanMax: Int64 = 200_000
     private static let batchesPerRead = 256
@@ -49,7 +49,7 @@ extension API {
         }
     }
 
-    /// Reads a stretch of the order, of which only what says something of the record is held at once.
+    /// Reads a stretch of the order, and keeps only the parts of it that concern the record.
     func history(
         of record: StoredRecord, ledger: [LedgerEntry], span: Int64? = nil, in workspace: WorkspaceID
     ) async throws -> RecordHistory {
@@ -84,7 +84,7 @@ struct RecordName {
 }
 
 extension TailBatch {
-    /// The same with no more of the body than what concerns one record.
+    /// Returns the batch with only the part of its body that concerns one record.
     fileprivate func keeping(_ key: RecordKey) -> TailBatch {
         guard let body = batch else { return self }
         var slim = CommittedBatch(low: low, head: head)
@@ -97,9 +97,9 @@ extension TailBatch {
 }
 
 extension StoredRecord {
-    /// What its body says; nothing for one that does not read, which an audit of the database tells.
+    /// The fields of its body; none if the body cannot be parsed, which an audit of the database reports.
     var readFields: Fields {
-        // Said in another place, see above.
+        // The error is reported elsewhere, see above.
         guard !isDeleted, let fields = try? JSONReader.read(body, { try $0.fields() }) else { return Fields() }
         return fields
     }

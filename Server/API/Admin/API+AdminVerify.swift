@@ -6,9 +6,9 @@ import TidemarkOperations
 import TidemarkStore
 import TidemarkWire
 
-/// Holds a device's report against what is stored.
+/// Compares a device's report with the stored records.
 extension API {
-    /// `POST /admin/v1/verify?workspace=W`: the body is what `SyncStore.exportReport()` makes.
+    /// `POST /admin/v1/verify?workspace=W`: the body is the result of `SyncStore.exportReport()`.
     func adminVerify(_ query: AdminQuery, _ bytes: [UInt8]) async throws -> Fields {
         let workspace = try query.required("workspace", try query.workspace())
         let report: CopyReport
@@ -37,8 +37,8 @@ extension API {
         return answer
     }
 
-    /// - Parameter position: where the device stood; `nil` where what was written since then is not known: a difference is
-    ///   then no proof of anything.
+    /// - Parameter position: the device's position; `nil` if the writes since then are not known. A difference then
+    ///   proves nothing.
     private func compared(
         _ report: CopyReport, since position: SequenceNumber?, _ grants: [Grant], in workspace: WorkspaceID
     ) async throws -> [CopyStory.Scope] {
@@ -53,7 +53,7 @@ extension API {
                     .init(name: collection.name, here: collection.digest, there: there))
             }
         }
-        // What was written while it was read.
+        // Writes that happened during the read.
         changed.formUnion(try await changes(in: standing.map(\.scope), since: position, workspace))
         for scope in report.scopes {
             let state: CopyStory.Scope.State =
@@ -79,7 +79,7 @@ extension API {
         }
     }
 
-    /// Page by page, each in its turn.
+    /// Computes a digest page by page, each in its turn.
     private func digest(
         of collection: CopyReport.Collection, in scope: CopyReport.Scope, _ workspace: WorkspaceID
     ) async throws -> RecordDigest {
@@ -101,7 +101,7 @@ extension API {
     private static let verifiedAtOnce = 200
 }
 
-/// The members of a device's report that say what its copy holds.
+/// The members of a device's report that describe its copy.
 struct CopyReport {
     struct Collection {
         var name: String
@@ -120,7 +120,7 @@ struct CopyReport {
     var cursor: String?
     var scopes: [Scope]
 
-    /// Other members are passed over.
+    /// Parses a report; other members are ignored.
     init(decoding bytes: [UInt8], limits: WireLimits) throws {
         self = try JSONReader.read(bytes) { reader in
             var (user, client, cursor) = (UserID?.none, ClientID?.none, String?.none)
@@ -140,7 +140,7 @@ struct CopyReport {
                 default: try reader.skip()
                 }
             }
-            guard let user, let client else { throw reader.failure("it names account and client") }
+            guard let user, let client else { throw reader.failure("\"account\" and \"client\" are required") }
             guard let scopes else {
                 throw reader.failure(
                     "it has no \"copy\": make it with SyncStore.exportReport() of this version or later")
@@ -175,9 +175,9 @@ struct CopyReport {
                 }
             }
             guard let name else { throw reader.failure("a scope has no name") }
-            // Each is read whole: a report that somebody made up must not have one read a thousand times.
+            // Each is read completely: a forged report must not have one read a thousand times.
             guard !scopes.contains(where: { $0.scope == name }), Set(collections.map(\.name)).count == collections.count
-            else { throw reader.failure("scope \(name) is there twice, or a collection in it") }
+            else { throw reader.failure("scope \(name), or a collection in it, appears twice") }
             scopes.append(Scope(scope: name, since: since, collections: collections))
         }
         return scopes

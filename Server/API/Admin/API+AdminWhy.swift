@@ -60,7 +60,7 @@ extension API {
         let sights = try await node.sights(of: devices.map(\.id), in: workspace)
         facts.devices = sights.brought(to: devices)
         for device in facts.devices {
-            // One that has come back by a later token is connected, and is not asked for this.
+            // A device that is back with a later token is connected, and this is not used then.
             facts.revoked[device.id] = node.revocations.notBefore(of: device.id, user: user, in: workspace)
         }
         facts.connections = devices.compactMap { sights.connection(of: $0.id) }
@@ -100,7 +100,7 @@ extension API {
         return answer
     }
 
-    /// `GET /admin/v1/search?workspace=&q=`: what a word may be: a user, a device, a record, a scope.
+    /// `GET /admin/v1/search?workspace=&q=`: the user, device, record or scope that a text names.
     func adminSearch(_ query: AdminQuery) async throws -> Fields {
         let workspace = try query.required("workspace", try query.workspace())
         let text = try query.required("q", query.text("q"))
@@ -138,7 +138,7 @@ extension API {
 
     // MARK: Facts
 
-    /// What the store still owes the devices, and what this process remembers.
+    /// Returns the refusals that the store still keeps for the devices, and those that this process remembers.
     private func refusals(of devices: [Device], in workspace: WorkspaceID) async throws -> [WhyFacts.Refusal] {
         var found: [WhyFacts.Refusal] = []
         for device in devices {
@@ -187,7 +187,7 @@ extension DeviceSights {
 }
 
 extension Fields {
-    /// Adds the number of servers that were asked, this one besides, and of those that did not answer.
+    /// Adds the number of servers that were asked, with this one, and of those that did not answer.
     mutating func put(_ sights: DeviceSights) {
         put("servers", Int64(sights.others + 1))
         put("silent", Int64(sights.silent))

@@ -7,7 +7,7 @@ import TidemarkStore
 /// Workspaces, scopes, and backups.
 extension API {
     private static let membersPerStep = 1_000
-    /// Steps of one look for the members of a scope: no index knows them, and a large workspace has many memberships.
+    /// Steps of one search for the members of a scope: no index has them, and a large workspace has many memberships.
     private static let memberStepsMax = 50
     private static let membersShownMax = 1_000
 
@@ -41,7 +41,7 @@ extension API {
                     fields.put("files", Int64(files.blobs))
                     fields.put("file_bytes", Int64(files.bytes))
                 }
-                // Only of one that this node follows.
+                // Only for a workspace that this node follows.
                 if let followed = node.followed(figures.workspace) {
                     fields.put("lag", max(0, figures.head.seq - followed))
                 }
@@ -51,7 +51,7 @@ extension API {
         return answer
     }
 
-    /// `GET /admin/v1/scope?workspace=&scope=`: who is a member, and the records that opened it.
+    /// `GET /admin/v1/scope?workspace=&scope=`: its members, and the records that opened it.
     func adminScope(_ query: AdminQuery) async throws -> Fields {
         let workspace = try query.required("workspace", try query.workspace())
         let scope = try query.required("scope", try query.scope())
@@ -66,7 +66,7 @@ extension API {
         return answer
     }
 
-    /// At most ``membersShownMax``, and false where there may be others.
+    /// Returns at most ``membersShownMax`` members, and false if there may be more.
     func members(of scope: ScopeID, in workspace: WorkspaceID) async throws -> (users: [UserID], isWhole: Bool) {
         guard let erasing = node.store as? any Erasing else { return ([], false) }
         var (users, place): ([UserID], Seat?) = ([], nil)
@@ -83,7 +83,7 @@ extension API {
         return (users, false)
     }
 
-    /// `GET /admin/v1/backups?workspace=`: the age of the last verified backup of the database, and how far it goes in a
+    /// `GET /admin/v1/backups?workspace=`: the age of the last verified backup of the database, and its number in a
     /// workspace.
     func adminBackups(_ query: AdminQuery) async throws -> Fields {
         var answer: Fields = ["now": .integer(node.now())]
@@ -111,7 +111,7 @@ extension API {
 }
 
 extension StoredRecord {
-    /// Without its fields.
+    /// The record without its fields.
     var adminFields: Fields {
         [
             "collection": .string(key.collection), "id": .string(key.id.description), "scope": .string(scope.text),

@@ -10,13 +10,13 @@ import TidemarkStore
 import TidemarkTelemetry
 
 extension API {
-    /// The routes of the listener for operators. `/livez`, `/readyz` and `/metrics` ask nobody who he is, so that they must not
-    /// be where clients come; what is below `/admin/v1` is for whoever has a token (deploy/admin.md).
+    /// The routes of the listener for operators. `/livez`, `/readyz` and `/metrics` need no token, so that clients must
+    /// not be able to reach this listener. Everything under `/admin/v1` requires a token (deploy/admin.md).
     ///
     /// - Parameters:
-    ///   - figures: Prometheus' text, as of now.
-    ///   - gate: `nil` where there are no tokens: then there is no API either.
-    ///   - sites: judges the name by which each call came, and the page that makes it.
+    ///   - figures: returns the metrics in Prometheus' text format.
+    ///   - gate: `nil` if there are no tokens: then there is no API either.
+    ///   - sites: judges the host name of each call, and the origin of the page that makes it.
     package func adminRouter(
         figures: @escaping @Sendable () async -> String, gate: AdminGate?, sites: SiteCheck
     ) -> Router<APIContext> {
@@ -35,7 +35,7 @@ extension API {
                 body: .init(byteBuffer: ByteBuffer(string: await figures())))
         }
         guard let gate else {
-            // Whoever opens the console is told what is missing.
+            // An operator who opens the console learns what is missing.
             router.get("/") { _, _ -> Response in
                 throw APIError(
                     .notFound, "not_found",
@@ -83,36 +83,36 @@ extension API {
         return router
     }
 
-    /// What a store knows for operators.
+    /// The store's calls for operators.
     ///
-    /// - Throws: where it knows nothing.
+    /// - Throws: if the store has none.
     var inspecting: any Inspecting {
         get throws(APIError) {
             guard let store = node.store as? any Inspecting else {
-                throw APIError(.notImplemented, "invalid", "this store knows nothing for operators")
+                throw APIError(.notImplemented, "invalid", "this store does not support the operators' calls")
             }
             return store
         }
     }
 
-    /// The record of what operators do.
+    /// The log of operators' acts.
     ///
-    /// - Throws: where that is nowhere. Nothing is changed then.
+    /// - Throws: if the store has none. Nothing is changed then.
     private var acts: any ActLog {
         get throws(APIError) {
             guard let log = node.store as? any ActLog else {
-                throw APIError(.notImplemented, "invalid", "this store keeps nothing of what operators do")
+                throw APIError(.notImplemented, "invalid", "this store keeps no audit, so nothing is changed")
             }
             return log
         }
     }
 
-    /// Does what an operator wants done, between the lines that are kept of it.
+    /// Carries out an operator's act, and logs it before and after.
     func keeping<Value>(_ act: OperatorAct, _ body: () async throws -> Value) async throws -> Value {
         try await acts.keeping(act, body)
     }
 
-    /// `GET /admin/v1/audit?before=N&limit=N`: what operators did, the newest first.
+    /// `GET /admin/v1/audit?before=N&limit=N`: the operators' acts, newest first.
     func adminAudit(_ query: AdminQuery) async throws -> Fields {
         let log = try acts
         let (before, limit) = (try query.number("before") ?? .max, try query.limit(100, max: 1_000))

@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The console: one page, in the program itself, which asks the operators' API and nobody else.
+/// The console: one page, in the program itself, which calls only the operators' API.
 struct ConsolePage: Sendable {
     let headers: HTTPFields
     private let page: ByteBuffer
@@ -27,8 +27,8 @@ struct ConsolePage: Sendable {
 
     var response: Response { Response(status: .ok, headers: headers, body: .init(byteBuffer: page)) }
 
-    /// Nothing is allowed but the one script and the one style of the page, by their digests, and calls to where it comes from.
-    /// So what a record or a name holds is never run, even if it were to get into the page as markup.
+    /// Allows nothing but the page's one script and one style, by their digests, and calls to its own origin.
+    /// So the content of a record or a name is never run, even if it got into the page as markup.
     static func policy(for html: String) -> String {
         func source(_ tag: String) -> String {
             guard let begin = html.range(of: "<\(tag)>"), let end = html.range(of: "</\(tag)>") else { return "'none'" }
@@ -41,11 +41,11 @@ struct ConsolePage: Sendable {
 }
 
 extension API {
-    /// `GET /`: the page asks nobody who he is; what it shows, it asks for with the token that it is given.
+    /// `GET /`: the page itself needs no token; it requests everything that it shows with the token that it is given.
     func addConsole(to router: Router<APIContext>) {
         let page = ConsolePage()
         router.get("/") { request, _ in
-            // A link from elsewhere may lead here; a frame or a script of another page may not.
+            // A link on another site may lead here; a frame or a script of another page may not.
             if let mode = HTTPField.Name("Sec-Fetch-Dest").flatMap({ request.headers[$0] }), mode != "document" {
                 try AdminGate.refuseOtherSites(request)
             }

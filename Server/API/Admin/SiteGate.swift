@@ -2,11 +2,11 @@ import HTTPTypes
 import Hummingbird
 import TidemarkEdge
 
-/// Refuses calls by another name than the server's, and calls of other sites' pages, on the listener for operators. Where clients
-/// come, the edge does the same before any route.
+/// Refuses calls under another name than the server's, and calls from pages of other sites, on the listener for
+/// operators. For clients, the edge does the same before any route.
 struct SiteGate: RouterMiddleware {
     let sites: SiteCheck
-    /// Is told of each refusal.
+    /// Receives each refusal.
     let observe: @Sendable (SiteCheck.Fault, APIContext) -> Void
 
     @concurrent func handle(

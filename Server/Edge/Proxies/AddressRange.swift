@@ -6,7 +6,7 @@ package struct AddressRange: Hashable, Sendable {
     private let prefix: [UInt8]
     private let bits: Int
 
-    /// `nil` for what is neither an address nor a block.
+    /// Parses an address or a block; `nil` for anything else.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = SocketAddress(plainIP: first),
@@ -25,10 +25,10 @@ package struct AddressRange: Hashable, Sendable {
         bits = isIPv4 ? 96 + length : length
     }
 
-    /// Every address of a family is in it.
+    /// True when every address of a family is in the range.
     package var isEverything: Bool { bits == 0 || (bits == 96 && prefix.starts(with: SocketAddress.mapped)) }
 
-    /// An IPv4 address is found as itself, and as `::ffff:a.b.c.d`.
+    /// Whether an address is in the range. An IPv4 address also matches as `::ffff:a.b.c.d`.
     package func contains(_ address: SocketAddress) -> Bool {
         guard let bytes = address.bytes else { return false }
         for (index, (own, other)) in zip(prefix, bytes).enumerated() {
@@ -42,7 +42,7 @@ package struct AddressRange: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// An address as it is known everywhere: without a zone, which only the machine that wrote it understands.
+    /// Parses an address without a zone, because a zone has a meaning only on the machine that wrote it.
     init?(plainIP text: some StringProtocol) {
         guard !text.contains("%"), let address = try? SocketAddress(ipAddress: String(text), port: 0) else {
             return nil
@@ -50,13 +50,13 @@ extension SocketAddress {
         self = address
     }
 
-    /// What an IPv4 address begins with where it is written as one of IPv6.
+    /// The first 12 bytes of an IPv4 address that is written as an IPv6 address.
     static let mapped: [UInt8] = [UInt8](repeating: 0, count: 10) + [0xff, 0xff]
 
-    /// 16 bytes; an IPv4 address as `::ffff:a.b.c.d`. `nil` of a local socket.
+    /// 16 bytes; an IPv4 address as `::ffff:a.b.c.d`. `nil` for a local socket.
     var bytes: [UInt8]? {
         withSockAddr { pointer, size in
-            // Bytes of `sockaddr_in` and `sockaddr_in6`, which lie alike on every platform.
+            // Offsets in `sockaddr_in` and `sockaddr_in6`, which are the same on every platform.
             let raw = UnsafeRawBufferPointer(start: pointer, count: size)
             switch self.protocol {
             case .inet where size >= 8: return Self.mapped + raw[4..<8]
@@ -66,8 +66,8 @@ extension SocketAddress {
         }
     }
 
-    /// What one household or office is likely to share: the IPv4 address, or the upper half of the IPv6 address.
-    /// The two kinds cannot be told apart, which costs nothing: no IPv6 network in use starts with 32 zero bits.
+    /// The part of the address that one household or office is likely to share: the IPv4 address, or the upper half of
+    /// the IPv6 address. The two kinds cannot collide: no IPv6 network in use starts with 32 zero bits.
     var network: UInt64? {
         guard let bytes else { return nil }
         func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// A header of the PROXY protocol, version 2, which a proxy sends before anything else: whom the connection is for.
+/// A header of the PROXY protocol, version 2, which a proxy sends before anything else: the client of the connection.
 enum ProxyHeader: Equatable {
-    /// The proxy speaks for itself, as its probes of health do, or for somebody without an internet address.
+    /// The connection is the proxy's own, as for its health probes, or its client has no internet address.
     case ofProxy
     case of(SocketAddress)
 
@@ -16,10 +16,10 @@ enum ProxyHeader: Equatable {
         0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A,
     ]
 
-    /// Takes the header off what has come, once it is whole; what it carries besides addresses is left out.
+    /// Removes the header from the received bytes once it is complete; ignores everything in it but addresses.
     ///
-    /// - Parameter bytesMax: of what follows the fixed 16 bytes.
-    /// - Returns: `nil` while bytes are missing; then nothing is taken.
+    /// - Parameter bytesMax: the bound on the bytes after the fixed 16.
+    /// - Returns: `nil` while bytes are missing; then nothing is removed.
     static func take(from bytes: inout ByteBuffer, bytesMax: Int) throws(Fault) -> ProxyHeader? {
         let begun = bytes.readableBytesView.prefix(signature.count)
         guard signature.starts(with: begun) else { throw .notAHeader }
@@ -42,7 +42,7 @@ enum ProxyHeader: Equatable {
         // Both addresses, then both ports.
         guard let source = body.readSlice(length: size), body.readSlice(length: size) != nil,
             let port = body.readInteger(as: UInt16.self), body.readInteger(as: UInt16.self) != nil,
-            // What makes no address is malformed, whatever the reason.
+            // Bytes that are not an address are malformed, whatever the reason.
             let address = try? SocketAddress(packedIPAddress: source, port: Int(port))
         else { throw .malformed }
         return .of(address)

@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Waits for a proxy's header, which must come first and soon, tells the ledger whom the connection is for, and leaves.
+/// Waits for a proxy's header, which must arrive first and soon, passes the client's address to the ledger, and is
+/// removed.
 final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -1,31 +1,31 @@
 import NIOCore
 import NIOHTTP1
 
-/// The proxies whose word counts for who is at the other end, and how they say it.
+/// The proxies that are trusted to state the client's address, and the form in which they do.
 package struct TrustedProxies: Hashable, Sendable {
-    /// The header field that the proxies write. One alone counts: a proxy that writes one passes on what clients write into the
-    /// other.
+    /// The header field that the proxies write. Only this one is used: a proxy that writes one field forwards the other
+    /// as clients sent it.
     package enum Field: String, CaseIterable, Sendable {
         case xForwardedFor = "x-forwarded-for"
         /// RFC 7239.
         case forwarded
     }
 
-    /// What a request says of whom it is for.
+    /// The client's address as a request states it.
     enum Word: Equatable {
         case nothing
         case client(SocketAddress)
-        /// There is a field, and its end is no address: it counts for nothing.
+        /// The field exists, but its end is not an address: it is ignored.
         case unreadable
     }
 
-    /// Where the proxies are; there is at least one range.
+    /// The addresses of the proxies; at least one range.
     package var ranges: [AddressRange]
     package var field: Field
-    /// Their connections begin with a header of the PROXY protocol, version 2.
+    /// True when their connections begin with a header of the PROXY protocol, version 2.
     package var sendsHeader: Bool
 
-    /// Addresses of one request that are looked at.
+    /// The greatest number of addresses in one request that are examined.
     private static let hopsMax = 32
 
     package init(_ ranges: [AddressRange], field: Field = .xForwardedFor, sendsHeader: Bool = false) {
@@ -39,8 +39,9 @@ package struct TrustedProxies: Hashable, Sendable {
         return ranges.contains { $0.contains(address) }
     }
 
-    /// The right-most address that is no proxy's: each proxy writes whom it heard, at the end. What stands further left is the word of
-    /// somebody who is not trusted, and is not even read. Where all are proxies it is the first of them.
+    /// Returns the right-most address that is not a proxy's, because each proxy appends the peer that it sees.
+    /// Addresses further left are from an untrusted peer and are not read. If all addresses are proxies', returns the
+    /// first.
     func client(in headers: HTTPHeaders) -> Word {
         var found: SocketAddress?
         var hops = 0
@@ -57,7 +58,7 @@ package struct TrustedProxies: Hashable, Sendable {
 }
 
 extension TrustedProxies.Field {
-    /// The address of one element of the list.
+    /// Returns the address of one element of the list.
     fileprivate func address(in element: Substring) -> SocketAddress? {
         switch self {
         case .xForwardedFor: return Self.node(element.trimmed)
@@ -75,7 +76,8 @@ extension TrustedProxies.Field {
         }
     }
 
-    /// `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:4711`; a port counts for nothing.
+    /// Parses `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:4711`; the port is
+    /// ignored.
     private static func node(_ text: Substring) -> SocketAddress? {
         var host = text
         if text.hasPrefix("[") {

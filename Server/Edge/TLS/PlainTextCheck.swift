@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Looks at the first byte where TLS is spoken: who speaks plain HTTP there is told so, once, in plain HTTP. Leaves after that byte.
+/// Checks the first byte where TLS is spoken. A client of plain HTTP gets one answer in plain HTTP. Removed after that
+/// byte.
 final class PlainTextCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -45,12 +46,13 @@ final class PlainTextCheck: ChannelInboundHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Stands before TLS, so that what it writes and closes goes out as it is. Our half is closed first: closing both with the
-    /// peer's bytes unread would make the kernel send a reset, which can overtake the answer.
+    /// Answers and closes. This handler is before TLS, so that its bytes are sent unencrypted. Our half is closed
+    /// first: closing both with the peer's bytes unread would make the kernel send a reset, which can overtake the
+    /// answer.
     private func refuse(_ first: UInt8, _ context: ChannelHandlerContext) {
         isRefused = true
         ledger.observe(.unopened(.plainText, ledger.peer(of: context.channel)))
-        // Only a method of HTTP begins with a capital letter.
+        // Only an HTTP method begins with a capital letter.
         guard (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) else { return context.close(promise: nil) }
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: Self.answer))).assumeIsolated().whenComplete { _ in
             context.close(mode: .output, promise: nil)

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOSSL
 
-/// What goes wrong below HTTP where TLS is spoken: a handshake that fails is counted; a peer that leaves without a word of TLS has
-/// left, which is no error of a protocol that says how long its messages are.
+/// Handles errors below HTTP where TLS is spoken. A failed handshake is counted. A peer that leaves without a closing
+/// alert has just left: HTTP states the length of its messages, so that nothing can be cut off unnoticed.
 final class TLSErrors: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -3,23 +3,25 @@ import Foundation
 import JWTKit
 package import TidemarkModel
 
-/// What the tokens of accounts are signed with: two keys made of each secret, one for access tokens and one for refresh tokens.
+/// The keys that sign the tokens of accounts: two derived from each secret, one for access tokens and one for refresh
+/// tokens.
 ///
-/// Access tokens are those of an issuer like any other, whose public key is known here: there is one way to check a token.
+/// Access tokens are those of an ordinary issuer, whose public key is known here. So there is only one way to check a
+/// token.
 package struct AccountKeys: Sendable {
-    /// What stands in the tokens' `iss`.
+    /// The `iss` of the tokens.
     package static let issuerName = "tidemark:accounts"
 
     private let signer: Curve25519.Signing.PrivateKey
     private let keyID: String
     private let refreshKeys: [SymmetricKey]
     private let lifetime: Duration
-    /// For the verifier of tokens.
+    /// The issuer for the verifier of tokens.
     package let issuer: Issuer
 
     /// - Parameters:
     ///   - secrets: the first signs, all are accepted; at least one.
-    ///   - lifetime: of an access token.
+    ///   - lifetime: the lifetime of an access token.
     package init(_ secrets: [TokenSecret], lifetime: Duration) async throws {
         let signers = try secrets.map { secret in
             try Curve25519.Signing.PrivateKey(rawRepresentation: Self.derived(secret, "access 1"))
@@ -50,10 +52,10 @@ package struct AccountKeys: Sendable {
         Base64URL.encode(SHA256.hash(data: key.publicKey.rawRepresentation).prefix(9))
     }
 
-    /// A token for a user.
+    /// Makes an access token for a user.
     ///
-    /// - Parameter time: `iat`, to the millisecond: what is revoked later in the same second still counts against it.
-    /// - Returns: the token, and its end in milliseconds.
+    /// - Parameter time: `iat`, to the millisecond, so that a later revocation in the same second applies to it.
+    /// - Returns: the token, and its expiry in milliseconds.
     package func access(
         _ user: UserID, in workspace: WorkspaceID, at time: Milliseconds
     ) throws -> (token: String, expires: Milliseconds) {
@@ -68,13 +70,13 @@ package struct AccountKeys: Sendable {
         return (text + "." + Base64URL.encode(signature), end * 1_000)
     }
 
-    /// A refresh token as it is given out.
+    /// Returns a refresh token as the device gets it.
     package func text(of token: RefreshToken, in workspace: WorkspaceID) -> String {
         // There is a key for each secret, and at least one of them.
         refreshKeys.first.map { token.text(in: workspace, $0) } ?? ""
     }
 
-    /// Reads a refresh token; `nil` for one that was not given out in this workspace.
+    /// Reads a refresh token; `nil` for one that was not issued in this workspace.
     package func refreshToken(_ text: String, in workspace: WorkspaceID) -> RefreshToken? {
         RefreshToken(text, in: workspace, refreshKeys)
     }

@@ -1,13 +1,13 @@
 package import TidemarkModel
 
-/// How often the calls of accounts may be made. Each has a rate for an address and, where it names one, for an account.
+/// The rates of the calls of accounts. Each call has a rate for an address and, if it names one, for an account.
 package struct AccountRates: Hashable, Sendable {
     /// Passwords that one address may try: an office behind one address logs in on a Monday morning.
     package var loginByAddress = ThrottleRate(burst: 30, every: 2_000)
     /// Passwords that one address may try for one account.
     package var loginByAddressAndAccount = ThrottleRate(burst: 10, every: 15_000)
-    /// Passwords that all addresses together may try for one account: who has many of them can use it up, and the owner then waits
-    /// his turn with them.
+    /// Passwords that all addresses together may try for one account. An attacker with many addresses can use it up,
+    /// and the owner then has to wait as well.
     package var loginByAccount = ThrottleRate(burst: 60, every: 2_000)
     package var register = ThrottleRate(burst: 10, every: 60_000)
     package var refreshByAddress = ThrottleRate(burst: 1_000, every: 100)
@@ -18,17 +18,17 @@ package struct AccountRates: Hashable, Sendable {
     package init() {}
 }
 
-/// Who calls too often: pure, in bounded memory.
+/// Limits callers to the rates: pure, in bounded memory.
 package struct AccountThrottles: Sendable {
-    /// What is called, by whom it is counted.
+    /// A call with the names by which it is counted.
     package enum Call: Hashable, Sendable {
-        /// A password is tried, to log in or to set another one.
+        /// A password is checked, to log in or to set another one.
         case password(WorkspaceID, login: String)
         case register
         case refresh(WorkspaceID, UserID, ClientID)
-        /// Another password is asked for, by the name of an account.
+        /// A reset token is requested, by the login name of an account.
         case reset(WorkspaceID, login: String)
-        /// The same, by what the hook was given.
+        /// A password is set by a reset token.
         case resetToken
     }
 
@@ -54,7 +54,7 @@ package struct AccountThrottles: Sendable {
         let client: ClientID
     }
 
-    /// The network of one address: who has an IPv6 address has 2^64 of them.
+    /// The network of one address, because an IPv6 subscriber has 2^64 addresses.
     private struct Address: Hashable {
         let bytes: [UInt8]
 
@@ -88,9 +88,11 @@ package struct AccountThrottles: Sendable {
         resetByAccount = Throttle(rates.resetByAccount)
     }
 
-    /// Takes a call, or tells after how many milliseconds one can be made. What is refused by one rate takes nothing of another.
+    /// Takes a call, or returns the milliseconds until one is possible. A call that one rate refuses takes nothing from
+    /// the others.
     ///
-    /// - Parameter address: of who calls, as trusted proxies say; `nil` where it is not known, which all of those share.
+    /// - Parameter address: the caller's address, as trusted proxies state it; `nil` if unknown, which all such callers
+    ///   share.
     package mutating func take(_ call: Call, from address: String?, now: Milliseconds) -> Int64? {
         let place = Address(address)
         switch call {

@@ -1,38 +1,38 @@
 import Foundation
 
-/// A password as somebody typed it. Never shows itself in a description or a dump.
+/// A password as the user typed it. Never shows itself in a description or a dump.
 ///
-/// It is hashed in one form however a keyboard spells it: as RFC 8265 has it for passwords (OpaqueString), in Unicode's form C with
-/// every kind of space as the plain one, and with its case kept. Hashes that come from elsewhere are of the bytes as they were
-/// typed.
+/// It is hashed in one form, however a keyboard encodes it: as RFC 8265 prescribes for passwords (OpaqueString), in
+/// Unicode's form C, with every kind of space as the plain one, and with its case kept. Imported hashes are of the
+/// bytes as they were typed.
 package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
-    /// Of one that is chosen here, in Unicode scalars.
+    /// The least length of a password that is chosen here, in Unicode scalars.
     package static let lengthMin = 8
-    /// In UTF-8.
+    /// The greatest length in UTF-8.
     package static let bytesMax = 1_024
 
-    /// As it was typed.
+    /// The bytes as they were typed.
     let given: [UInt8]
-    /// In the one form.
+    /// The bytes in the one form.
     let normal: [UInt8]
     private let fault: Fault?
 
-    /// Why a text is no password.
+    /// The reason why a text is not a valid password.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case empty, tooLong, tooShort, control
 
-        /// For whoever chose it.
+        /// A message for the user who chose it.
         package var description: String {
             switch self {
             case .empty: "password: missing"
             case .tooLong: "password: more than \(Password.bytesMax) bytes"
             case .tooShort: "password: at least \(Password.lengthMin) characters"
-            case .control: "password: it has characters that no keyboard types"
+            case .control: "password: control characters are not allowed"
             }
         }
     }
 
-    /// One to be checked: it may be shorter than what is taken today.
+    /// Makes a password to be checked: it may be shorter than new ones must be.
     package init(_ text: String) throws(Fault) {
         guard !text.isEmpty else { throw .empty }
         guard text.utf8.count <= Self.bytesMax else { throw .tooLong }
@@ -51,7 +51,7 @@ package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// One that is chosen now.
+    /// Makes a password that is chosen now.
     package init(chosen text: String) throws(Fault) {
         try self.init(text)
         if let fault { throw fault }
@@ -64,15 +64,15 @@ package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// The name that somebody logs in by, such as an address of mail.
+/// The name that a user logs in with, such as a mail address.
 package struct LoginName: Hashable, Sendable {
-    /// In UTF-8, as it is typed and as it is kept.
+    /// The greatest length in UTF-8, as typed and as kept.
     package static let bytesMax = 256
 
-    /// In one form, however it is typed: compatible characters as one (NFKC), small letters, no space around.
+    /// The name in one form, however it is typed: compatible characters unified (NFKC), lower case, no space around.
     package let text: String
 
-    /// `nil` for what is none: empty, too long, with white space or control characters in it.
+    /// Makes a login name; `nil` if it is empty, too long, or has white space or control characters in it.
     package init?(_ typed: String) {
         guard typed.utf8.count <= Self.bytesMax else { return nil }
         let small = typed.precomposedStringWithCompatibilityMapping.lowercased()

@@ -2,20 +2,21 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A hash as it is stored: a text with the scheme and all its parameters, so that each is checked by what it was made by.
+/// A hash as it is stored: a text with the scheme and all its parameters, so that each is checked in the way it was
+/// made.
 ///
 ///     $scrypt$ln=17,r=8,p=1$SALT$HASH
 ///     $fbscrypt$v=1,n=14,r=8,p=1,ss=SEPARATOR,sk=KEY$SALT$HASH
 ///
-/// The second is what Firebase Authentication exports, with the parameters of its project. Bytes are in base64.
+/// The second form is for exports of Firebase Authentication, with the parameters of its project. Bytes are in base64.
 package struct PasswordHash: Hashable, Sendable {
     enum Scheme: Hashable, Sendable {
         case scrypt
-        /// Firebase's: a key by scrypt of salt and separator encrypts the project's own key.
+        /// Firebase's scheme: a key, by scrypt of salt and separator, encrypts the project's own key.
         case firebase(separator: [UInt8], signer: [UInt8])
     }
 
-    /// Bytes of a whole text; a longer one is not read.
+    /// The greatest length of a whole text in bytes; a longer one is not read.
     package static let textBytesMax = 1_024
     static let hashBytes = 32
     static let saltBytes = 16
@@ -25,7 +26,7 @@ package struct PasswordHash: Hashable, Sendable {
     let salt: [UInt8]
     let hash: [UInt8]
 
-    /// Why a text is no hash; quotes nothing of it.
+    /// The reason why a text is not a hash; quotes nothing of it.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         package let description: String
     }
@@ -37,7 +38,7 @@ package struct PasswordHash: Hashable, Sendable {
         self.hash = hash
     }
 
-    /// Reads one that was stored, or comes from elsewhere. Nothing is computed.
+    /// Reads a stored or imported hash. Nothing is computed.
     package init(_ text: String) throws(Fault) {
         guard text.utf8.count <= Self.textBytesMax else { throw Fault(description: "a hash of too many bytes") }
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
@@ -52,7 +53,7 @@ package struct PasswordHash: Hashable, Sendable {
             return number
         }
         let isFirebase = parts[1] == "fbscrypt"
-        guard isFirebase || parts[1] == "scrypt" else { throw Fault(description: "of a scheme that is not known here") }
+        guard isFirebase || parts[1] == "scrypt" else { throw Fault(description: "of an unknown scheme") }
         guard
             let cost = ScryptCost(
                 rounds: try number(isFirebase ? "n" : "ln"), blockSize: try number("r"), parallelism: try number("p"))
@@ -64,32 +65,33 @@ package struct PasswordHash: Hashable, Sendable {
             self.init(.scrypt, cost, salt: salt, hash: hash)
             return
         }
-        guard try number("v") == 1 else { throw Fault(description: "of a version that is not known here") }
+        guard try number("v") == 1 else { throw Fault(description: "of an unknown version") }
         let separator = try members["ss"].map { text throws(Fault) in try Self.bytes(text, "\"ss\"") } ?? []
         let signer = try Self.bytes(members["sk"] ?? "", "\"sk\"")
         guard separator.count <= 64, (1...256).contains(signer.count), signer.count == hash.count else {
-            throw Fault(description: "with a key that does not fit")
+            throw Fault(description: "with a separator or a key of a wrong length")
         }
         self.init(.firebase(separator: separator, signer: signer), cost, salt: salt, hash: hash)
     }
 
-    /// Of a password that was chosen here. Blocks for as long as it takes.
+    /// Hashes a password that was chosen here. Blocks for as long as it takes.
     init(of password: Password, _ cost: ScryptCost, salt: [UInt8]) throws {
         self.init(
             .scrypt, cost, salt: salt, hash: try cost.hash(password.normal, salt: salt, count: Self.hashBytes))
     }
 
-    /// `scrypt` or `fbscrypt`; `nil` for what does not read, such as the empty text of an account without a password.
+    /// Returns `scrypt` or `fbscrypt`; `nil` for an invalid text, such as the empty one of an account without a
+    /// password.
     package static func scheme(of text: String) -> String? {
         do throws(Fault) {
             return try PasswordHash(text).scheme == .scrypt ? "scrypt" : "fbscrypt"
         } catch {
-            // Then there is none.
+            // Not a hash.
             return nil
         }
     }
 
-    /// As it is stored.
+    /// The text that is stored.
     package var text: String {
         let (salt, hash) = (Data(salt).base64EncodedString(), Data(hash).base64EncodedString())
         let tail = "r=\(cost.blockSize),p=\(cost.parallelism)"
@@ -104,7 +106,7 @@ package struct PasswordHash: Hashable, Sendable {
         }
     }
 
-    /// Whether this is the password's. Blocks for as long as it takes, whatever the answer.
+    /// Whether this is the hash of a password. Blocks for as long as it takes, whatever the answer.
     func isOf(_ password: Password) throws -> Bool {
         switch scheme {
         case .scrypt: return Self.areSame(hash, try cost.hash(password.normal, salt: salt, count: hash.count))
@@ -115,7 +117,7 @@ package struct PasswordHash: Hashable, Sendable {
         }
     }
 
-    /// Takes as long whichever bytes differ.
+    /// Compares in a time that does not depend on which bytes differ.
     static func areSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
@@ -126,17 +128,17 @@ package struct PasswordHash: Hashable, Sendable {
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard pair.count == 2, members.updateValue(String(pair[1]), forKey: String(pair[0])) == nil else {
-                throw Fault(description: "with parameters that do not read")
+                throw Fault(description: "with parameters that cannot be parsed")
             }
         }
         return members
     }
 
-    /// Base64 of either alphabet, with its padding or without.
+    /// Decodes base64 in either alphabet, with or without padding.
     private static func bytes(_ text: some StringProtocol, _ what: String) throws(Fault) -> [UInt8] {
         var plain = String(text).replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
         plain += String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: plain) else { throw Fault(description: "\(what) is no base64") }
+        guard let data = Data(base64Encoded: plain) else { throw Fault(description: "\(what) is not base64") }
         return Array(data)
     }
 }

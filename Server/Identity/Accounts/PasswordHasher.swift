@@ -2,17 +2,17 @@ import NIOPosix
 import ServiceLifecycle
 import TidemarkLock
 
-/// Where hashes are computed: on threads of their own, a few at a time, since each takes memory by the hundred megabytes. So many
-/// more wait; one more is refused at once, rather than all of them after a while.
+/// Computes hashes on threads of its own, a few at a time, because each takes hundreds of megabytes of memory. A
+/// bounded number of others wait. Further ones are refused at once, so that the waiting ones do not all come too late.
 ///
-/// Run it as a service: it ends the threads, and nothing is computed afterwards. What a cancelled task has asked for does not
-/// begin.
+/// Run it as a service: its end stops the threads, and nothing is computed afterwards. A hash that a cancelled task
+/// requested does not begin.
 package final class PasswordHasher: Service {
     private enum State {
         case idle, running, ended
     }
 
-    /// There are too many already.
+    /// Too many hashes are computed or wait already.
     package struct Busy: Error, Hashable, Sendable {}
 
     private let judge: PasswordJudge
@@ -24,8 +24,8 @@ package final class PasswordHasher: Service {
 
     /// - Parameters:
     ///   - atOnce: hashes that are computed at the same time.
-    ///   - waitingMax: more that wait.
-    ///   - random: for salts.
+    ///   - waitingMax: further hashes that may wait.
+    ///   - random: the source of salts.
     package init(
         _ judge: PasswordJudge, atOnce: Int, waitingMax: Int, random: @escaping @Sendable () -> UInt64
     ) {
@@ -35,12 +35,12 @@ package final class PasswordHasher: Service {
         askedMax = max(1, atOnce) + max(0, waitingMax)
     }
 
-    /// Waits for a graceful shutdown, and ends the threads.
+    /// Waits for a graceful shutdown, and stops the threads.
     package func run() async throws {
         do {
             try await gracefulShutdown()
         } catch is CancellationError {
-            // The same end.
+            // A cancellation ends it in the same way.
         }
         let wasRunning = state.withLock { state in
             defer { state = .ended }
@@ -51,13 +51,13 @@ package final class PasswordHasher: Service {
 
     /// See ``PasswordJudge/verdict(on:stored:salt:)``.
     ///
-    /// - Throws: ``Busy``; `CancellationError` for a task that was cancelled, or where nothing is computed any more.
+    /// - Throws: ``Busy``; `CancellationError` if the task was cancelled or the threads have stopped.
     package func verdict(on password: Password, stored: String?) async throws -> PasswordJudge.Verdict {
         let salt = salt()
         return try await compute { [judge] in try judge.verdict(on: password, stored: stored, salt: salt) }
     }
 
-    /// The hash of a password that was chosen now; throws as ``verdict(on:stored:)``.
+    /// Returns the hash of a password that was chosen now; throws as ``verdict(on:stored:)``.
     package func hash(_ password: Password) async throws -> String {
         let salt = salt()
         return try await compute { [judge] in try judge.hash(password, salt: salt) }
@@ -76,7 +76,7 @@ package final class PasswordHasher: Service {
         return try await pool.runIfActive(body)
     }
 
-    /// The threads are there from the first hash on.
+    /// Starts the threads with the first hash.
     private func begin() {
         state.withLock { state in
             guard state == .idle else { return }

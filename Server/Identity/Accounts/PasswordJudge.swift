@@ -1,18 +1,18 @@
-/// Judges passwords, at a price that does not depend on the answer: each judgement makes one hash of the server's own cost, be
-/// there an account or none, be the password right or wrong.
+/// Judges passwords at a cost that does not depend on the answer. Each judgement makes one hash of the server's own
+/// cost, whether the account exists or not, and whether the password is right or wrong.
 ///
-/// Blocks for as long as a hash takes: ``PasswordHasher`` is where it is called.
+/// Blocks for as long as a hash takes: ``PasswordHasher`` calls it.
 package struct PasswordJudge: Sendable {
-    /// What a password was found to be.
+    /// The result of a judgement.
     package enum Verdict: Hashable, Sendable {
         case wrong
         case right
-        /// It is right, and its hash is of another scheme or of a lower cost: here is another.
+        /// The password is right, and its hash has another scheme or a lower cost: this is a new hash.
         case rightHashedAnew(String)
     }
 
     package let cost: ScryptCost
-    /// Told of each hash before it is made.
+    /// Called with the cost of each hash before it is made.
     private let observe: @Sendable (ScryptCost) -> Void
 
     package init(cost: ScryptCost, observe: @escaping @Sendable (ScryptCost) -> Void = { _ in }) {
@@ -21,8 +21,8 @@ package struct PasswordJudge: Sendable {
     }
 
     /// - Parameters:
-    ///   - stored: as ``PasswordHash`` reads it; `nil`, or what does not read, is nobody's password.
-    ///   - salt: for another hash, random.
+    ///   - stored: the text for ``PasswordHash``; `nil`, or an invalid text, accepts no password.
+    ///   - salt: a random salt for a new hash.
     package func verdict(on password: Password, stored: String?, salt: [UInt8]) throws -> Verdict {
         guard let stored, let hash = Self.read(stored) else {
             try waste(on: password)
@@ -38,13 +38,13 @@ package struct PasswordJudge: Sendable {
         return .rightHashedAnew(try self.hash(password, salt: salt))
     }
 
-    /// Of a password that was chosen now.
+    /// Hashes a password that was chosen now.
     package func hash(_ password: Password, salt: [UInt8]) throws -> String {
         observe(cost)
         return try PasswordHash(of: password, cost, salt: salt).text
     }
 
-    /// Costs as much as an answer.
+    /// Spends as much as a judgement.
     private func waste(on password: Password) throws {
         observe(cost)
         _ = try PasswordHash(of: password, cost, salt: [UInt8](repeating: 0, count: PasswordHash.saltBytes))
@@ -54,7 +54,7 @@ package struct PasswordJudge: Sendable {
         do throws(PasswordHash.Fault) {
             return try PasswordHash(text)
         } catch {
-            // An empty one stands for an account without a password.
+            // An empty text means that the account has no password.
             return nil
         }
     }

@@ -1,11 +1,11 @@
 import Crypto
 package import TidemarkModel
 
-/// What a device gets its next tokens by. It names the account, the device, which sign-in of the device it is of, and its number;
-/// a code over all of that is made by the server's key, so that nothing of it need be kept.
+/// The token with which a device gets its next tokens. It names the account, the device, the device's sign-in, and its
+/// number. An authentication code of the server's key covers all of that, so that the token need not be stored.
 ///
-/// As a text: `tmr1.` and, in base64url, nonce, number, client (8, 8 and 16 bytes), the user, and 32 bytes of HMAC-SHA256 over the
-/// workspace and all before.
+/// As a text: `tmr1.` and, in base64url, nonce, number, client (8, 8 and 16 bytes), the user, and 32 bytes of
+/// HMAC-SHA256 over the workspace and everything before.
 package struct RefreshToken: Hashable, Sendable {
     package var user: UserID
     package var client: ClientID
@@ -24,14 +24,14 @@ package struct RefreshToken: Hashable, Sendable {
     private static let codeBytes = 32
     private static let textBytesMax = 512
 
-    /// As it is given out in a workspace.
+    /// Returns the text for a workspace.
     func text(in workspace: WorkspaceID, _ key: SymmetricKey) -> String {
         let body = bytes
         let code = HMAC<SHA256>.authenticationCode(for: Self.signed(body, workspace), using: key)
         return Self.prefix + Base64URL.encode(body + Array(code))
     }
 
-    /// Reads one that was given out there; `nil` for anything else.
+    /// Reads a token that was issued in the workspace; `nil` for anything else.
     init?(_ text: String, in workspace: WorkspaceID, _ keys: [SymmetricKey]) {
         guard text.utf8.count <= Self.textBytesMax, text.hasPrefix(Self.prefix),
             let bytes = Base64URL.decode(text.utf8.dropFirst(Self.prefix.utf8.count)),

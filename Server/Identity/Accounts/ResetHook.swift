@@ -4,17 +4,18 @@ package import NIOCore
 import NIOHTTP1
 package import TidemarkModel
 
-/// Where a token goes that sets another password: the operator's program, which sends it to the account's person, by mail as a rule.
+/// The destination of reset tokens: the operator's program, which sends each to the account's user, by mail as a rule.
 ///
-/// One POST of JSON, signed as Standard Webhooks 1.0 has it: `webhook-id`, `webhook-timestamp`, and `webhook-signature`, which is
-/// `v1,` and HMAC-SHA256 over the three of them and the body with dots between. A status of success says that it was taken.
+/// It gets one POST of JSON, signed according to Standard Webhooks 1.0, with `webhook-id`, `webhook-timestamp` and
+/// `webhook-signature`. The signature is `v1,` and HMAC-SHA256 over id, timestamp and body with dots between. A status
+/// of success means that the program has accepted it.
 package struct ResetHook: Sendable {
-    /// What is told.
+    /// The message to the program.
     package struct Message: Sendable {
         package var workspace: WorkspaceID
         package var login: String
         package var token: ResetToken
-        /// The token counts until then.
+        /// The time until which the token is valid.
         package var until: Milliseconds
 
         package init(workspace: WorkspaceID, login: String, token: ResetToken, until: Milliseconds) {
@@ -39,20 +40,20 @@ package struct ResetHook: Sendable {
 
     /// - Parameters:
     ///   - url: https, or http of a loopback address.
-    ///   - secret: what the other side checks the signature with.
+    ///   - secret: the secret with which the program checks the signature.
     package init(
         url: String, secret: TokenSecret, group: any EventLoopGroup, timeout: Duration = .seconds(5)
     ) throws(KeyReadingError) {
-        // The operator has named the place, which may be in the private network.
+        // The operator has named the address, which may be in a private network.
         source = try KeySource(url: url, named: ["0.0.0.0/0", "::/0"].compactMap(Network.init), trustRoots: nil)
         self.secret = secret
         call = KeyFetch(group: group, timeout: timeout)
     }
 
-    /// Tells it, once.
+    /// Sends a message, once.
     ///
     /// - Parameters:
-    ///   - id: tells messages apart; random.
+    ///   - id: a random number that distinguishes messages.
     ///   - now: milliseconds since 1970.
     package func tell(_ message: Message, id: UInt64, now: Milliseconds) async throws(KeyFetchError) {
         let (name, time, body) = ("msg_\(id)", "\(now / 1_000)", message.body)

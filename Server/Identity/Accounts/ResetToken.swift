@@ -1,18 +1,18 @@
 import Crypto
 package import TidemarkModel
 
-/// What sets another password, once and soon: it goes to whoever reads the account's mail, by the operator's hook. It names its user;
-/// the rest is by chance, and only its digest is kept.
+/// A token that sets another password, once and soon: the operator's hook sends it to the owner of the account's mail
+/// address. It names its user; the rest is random, and only its digest is kept.
 package struct ResetToken: Sendable {
     package let user: UserID
-    /// As it is given to the hook.
+    /// The text that the hook gets.
     package let text: String
 
     private static let prefix = "tms1."
     private static let randomBytes = 24
     private static let textBytesMax = 512
 
-    /// A token that nobody has yet.
+    /// Makes a new token.
     package init(for user: UserID, random: () -> UInt64) {
         self.user = user
         let chance = (0..<Self.randomBytes / 8).flatMap { _ in
@@ -22,7 +22,7 @@ package struct ResetToken: Sendable {
         text = Self.prefix + Base64URL.encode(chance + Array(user.text.utf8))
     }
 
-    /// One that came back; `nil` for what has another form.
+    /// Reads a token that a user has sent; `nil` if it has another form.
     package init?(_ text: String) {
         guard text.utf8.count <= Self.textBytesMax, text.hasPrefix(Self.prefix),
             let bytes = Base64URL.decode(text.utf8.dropFirst(Self.prefix.utf8.count)),
@@ -32,10 +32,10 @@ package struct ResetToken: Sendable {
         self.text = text
     }
 
-    /// What is kept of it.
+    /// The digest that is kept of it.
     package var digest: String { Base64URL.encode(SHA256.hash(data: Array(text.utf8))) }
 
-    /// Whether this is what is kept of it; takes as long whatever differs.
+    /// Whether a kept digest is this token's; takes the same time wherever they differ.
     package func isKept(as digest: String) -> Bool {
         PasswordHash.areSame(Array(self.digest.utf8), Array(digest.utf8))
     }

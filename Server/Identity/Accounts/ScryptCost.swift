@@ -2,13 +2,13 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// What one hash by scrypt costs: memory of `128 · 2^log2N · r` bytes, and `p` times the work of filling it.
+/// The cost of one hash by scrypt: memory of `128 · 2^log2N · r` bytes, and `p` times the work of filling it.
 package struct ScryptCost: Hashable, Sendable {
-    /// What OWASP advises: 128 MiB.
+    /// The cost that OWASP recommends: 128 MiB.
     package static let usual = ScryptCost(unchecked: 17, 8, 1)
-    /// Memory of one hash.
+    /// The most memory of one hash.
     static let bytesMax = 256 << 20
-    /// The same times `p`.
+    /// The greatest product of memory and `p`.
     static let workMax = 512 << 20
 
     /// `log2 N`.
@@ -18,7 +18,7 @@ package struct ScryptCost: Hashable, Sendable {
     /// `p`.
     package let parallelism: Int
 
-    /// `nil` for what is out of bounds: parameters may come from a file, and memory is taken as they say.
+    /// Makes a cost; `nil` if it is out of bounds: the parameters may be from a file, and they decide the memory.
     package init?(rounds: Int, blockSize: Int = 8, parallelism: Int = 1) {
         guard (1...20).contains(rounds), (1...32).contains(blockSize), (1...16).contains(parallelism) else {
             return nil
@@ -35,17 +35,17 @@ package struct ScryptCost: Hashable, Sendable {
         self.parallelism = parallelism
     }
 
-    /// Whether a hash by this is at least as dear as one by another, in memory and in work.
+    /// Whether a hash of this cost is at least as expensive as one of another, in memory and in work.
     func isAtLeast(_ other: ScryptCost) -> Bool {
         rounds >= other.rounds && blockSize >= other.blockSize
             && (blockSize << rounds) * parallelism >= (other.blockSize << other.rounds) * other.parallelism
     }
 
-    /// Blocks for as long as it takes; never on an event loop.
+    /// Computes a hash. Blocks for as long as it takes; never call it on an event loop.
     ///
     /// - Parameters:
     ///   - password: at least one byte.
-    ///   - salt: the same.
+    ///   - salt: at least one byte.
     func hash(_ password: [UInt8], salt: [UInt8], count: Int) throws -> [UInt8] {
         let key = try KDF.Scrypt.deriveKey(
             from: password, salt: salt, outputByteCount: count, rounds: 1 << rounds, blockSize: blockSize,

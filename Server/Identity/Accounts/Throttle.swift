@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// How often something may be done by one who does it: so many at once after a pause, then one in so many milliseconds.
+/// A rate: so many at once after a pause, then one in so many milliseconds.
 package struct ThrottleRate: Hashable, Sendable {
     package var burst: Int
     package var every: Milliseconds
@@ -11,9 +11,10 @@ package struct ThrottleRate: Hashable, Sendable {
     }
 }
 
-/// Holds each of many to a rate: pure, with one number for each (the time at which all of its burst is back).
+/// Limits each of many keys to a rate: pure, with one number for each (the time at which its whole burst is available
+/// again).
 ///
-/// It remembers a bounded number of them: once so many others have come, whoever was quiet meanwhile is forgotten.
+/// It remembers a bounded number of keys: after so many other ones, a key that was idle meanwhile is forgotten.
 package struct Throttle<Key: Hashable & Sendable>: Sendable {
     private let rate: ThrottleRate
     private let keysMax: Int
@@ -26,13 +27,13 @@ package struct Throttle<Key: Hashable & Sendable>: Sendable {
         self.keysMax = max(2, keysMax)
     }
 
-    /// After how many milliseconds one can be taken; `nil` for now.
+    /// Returns the milliseconds until one can be taken; `nil` for now.
     package func wait(for key: Key, now: Milliseconds) -> Int64? {
         let wait = full(key, now) + rate.every - (now + Int64(rate.burst) * rate.every)
         return wait > 0 ? wait : nil
     }
 
-    /// Takes one, or tells after how many milliseconds one can be taken; what is refused takes nothing.
+    /// Takes one, or returns the milliseconds until one can be taken; a refusal takes nothing.
     package mutating func take(_ key: Key, now: Milliseconds) -> Int64? {
         if let wait = wait(for: key, now: now) { return wait }
         let full = full(key, now)
@@ -44,8 +45,8 @@ package struct Throttle<Key: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    /// When all of the burst is back. Later than a whole burst from now it cannot be: then the clock was put back, and what it said
-    /// counts for nothing.
+    /// Returns the time at which the whole burst is available again. It cannot be later than a whole burst from now:
+    /// then the clock was set back, and the remembered time is ignored.
     private func full(_ key: Key, _ now: Milliseconds) -> Milliseconds {
         guard let known = recent[key] ?? older[key], known > now, known <= now + Int64(rate.burst) * rate.every else {
             return now
@@ -53,6 +54,6 @@ package struct Throttle<Key: Hashable & Sendable>: Sendable {
         return known
     }
 
-    /// Those that are remembered.
+    /// The number of remembered keys.
     package var count: Int { recent.count + older.count }
 }

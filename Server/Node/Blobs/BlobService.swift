@@ -1,7 +1,7 @@
 import TidemarkLock
 package import TidemarkStore
 
-/// The blobs of one server process: the store with the bounds on using it, and what was done. Any thread.
+/// The blobs of one server process: the store, the bounds on its use, and counts. Any thread.
 package final class BlobService: Sendable {
     package let store: any BlobStore
     package let uploads: TransferSlots
@@ -22,7 +22,7 @@ package final class BlobService: Sendable {
         readGate = ReadGate(permits: limits.readsMax)
     }
 
-    /// Counts of this moment.
+    /// The counts at this moment.
     package var counts: BlobCounts {
         var counts = tally.withLock { $0 }
         counts.uploads = uploads.count
@@ -30,6 +30,6 @@ package final class BlobService: Sendable {
         return counts
     }
 
-    /// Counts what was done.
+    /// Changes the counts.
     package func note(_ change: (inout BlobCounts) -> Void) { tally.withLock { change(&$0) } }
 }

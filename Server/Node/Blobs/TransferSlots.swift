@@ -1,7 +1,7 @@
 import TidemarkLock
 
-/// A bounded number of places for transfers, of which each user may have some. Half of them are for users who have none, so
-/// that a few who are slow with all of theirs do not keep everybody else out. Any thread.
+/// A bounded number of slots for transfers, of which each user may have some. Half of them are for users who have none:
+/// a few slow users who hold all of theirs do not keep everybody else out. Any thread.
 package final class TransferSlots: Sendable {
     private struct Taken {
         var all = 0
@@ -17,7 +17,7 @@ package final class TransferSlots: Sendable {
         self.perUserMax = perUserMax
     }
 
-    /// A place, free again when the last reference to it goes; `nil` when all that this user may have are taken.
+    /// Returns a slot, free again when its last reference is released; `nil` when the user may not have another one.
     package func take(for caller: Caller) -> Slot? {
         let isFree = taken.withLock { taken in
             let own = taken.byUser[caller, default: 0]
@@ -29,7 +29,7 @@ package final class TransferSlots: Sendable {
         return isFree ? Slot(slots: self, caller: caller) : nil
     }
 
-    /// Places that are taken now.
+    /// The slots that are taken.
     var count: Int { taken.withLock { $0.all } }
 
     private func leave(_ caller: Caller) {
@@ -40,7 +40,7 @@ package final class TransferSlots: Sendable {
         }
     }
 
-    /// Held by whatever transfers: an answer that is never written gives its place back as well.
+    /// A slot that the transfer holds. An answer that is never written gives its slot back as well.
     package final class Slot: Sendable {
         private let slots: TransferSlots
         private let caller: Caller

@@ -5,8 +5,8 @@ import TidemarkModel
 import TidemarkSequencer
 import TidemarkStore
 
-/// Forgets what is behind the workspaces' horizons, and clients that nobody sees any more: one step after the other, with
-/// pauses in which everybody else has the store.
+/// Forgets what is behind the workspaces' horizons, and clients that no longer connect. Works step by step, with pauses
+/// in which everybody else has the store.
 struct CompactionService: Service {
     let node: Node
     let store: any Compacting
@@ -36,13 +36,13 @@ struct CompactionService: Service {
         }
     }
 
-    /// Every workspace that was not compacted for long, in turn.
+    /// Compacts every workspace that is due, one after the other.
     func takeTurns() async throws {
         let look = try await look()
         let before = look.time.advanced(byClamped: -limits.turnEvery.milliseconds)
         for turn in try await store.workspacesToCompact(before: before, limit: limits.workspacesAtOnce) {
             guard try await store.beginCompaction(of: turn.workspace, before: before, now: look.time) else { continue }
-            // The turn notes how far the clock has come, for the next start of a server.
+            // The turn records how far the clock has got, for the next start of a server.
             guard look.isTrusted else { return }
             try await compact(turn, at: look.time)
             try await compactBlobs(turn, at: look.time)
@@ -52,7 +52,7 @@ struct CompactionService: Service {
         while try await step({ try await blobs.giveBackBlobs(pages: limits.stepPages) }) > 0 {}
     }
 
-    /// Looks at all clocks, and says so where the wall clock is ahead of them.
+    /// Looks at all clocks, and logs when the wall clock gets ahead of them or is trusted again.
     private func look() async throws -> ForgettingClock.Look {
         let (wall, witness) = (node.now(), try await store.clockWitness())
         let look = node.forgetting.look(wall: wall, witness)
@@ -109,7 +109,8 @@ struct CompactionService: Service {
             ])
     }
 
-    /// Goes through the clients of all workspaces, and removes those that were not seen for longer than deletions are kept.
+    /// Looks at the clients of all workspaces, and removes those that have not connected for longer than deletions are
+    /// kept.
     func removeUnusedClients() async throws {
         let look = try await look()
         guard look.isTrusted else { return }
@@ -124,7 +125,7 @@ struct CompactionService: Service {
                 let removed = try await step { try await node.remove(unused: places.map(\.client), in: workspace) }
                 guard removed > 0 else { continue }
                 node.logger.info(
-                    "Removed clients that were not here for long",
+                    "Removed clients that had not connected for a long time",
                     metadata: ["workspace": "\(workspace)", "clients": "\(removed)"])
             }
         } while place != nil
@@ -137,7 +138,7 @@ struct CompactionService: Service {
             && !node.connectionCounts.isConnected(.init(workspace: client.place.workspace, client: client.place.client))
     }
 
-    /// Does something, and rests as long as that deserves.
+    /// Runs the body, and rests in proportion to its duration.
     private func step<Value>(_ body: () async throws -> Value) async throws -> Value {
         let start = ContinuousClock.now
         let value = try await body()

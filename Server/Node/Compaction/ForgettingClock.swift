@@ -2,12 +2,13 @@ import TidemarkLock
 package import TidemarkModel
 package import TidemarkStore
 
-/// The clock by which a server forgets what is old. It follows the wall clock, but is never ahead of the database's own clock, and
-/// runs at most ``speed`` times as fast as the process (R-160; COMPACTION.md, "Clocks"). A pure value.
+/// The clock by which a server forgets old data. It follows the wall clock, but is never ahead of the database's own
+/// clock, and runs at most ``speed`` times as fast as the process (R-160; COMPACTION.md, "Clocks"). A pure value.
 ///
-/// After a wall clock has jumped ahead, by a fault or since the server was off, the lag is made up by uptime alone.
+/// After the wall clock has jumped ahead, by a fault or because the server was off, uptime alone makes up the lag.
 package struct ForgettingClock: Sendable {
-    /// A server that is up for half an hour a day keeps up, and one that is up for longer makes up what it missed.
+    /// The greatest speed. A server that is up for half an hour a day keeps up; one that is up for longer makes up what
+    /// it missed.
     package static let speed: Int64 = 48
 
     /// The outcome of one look at all clocks.
@@ -17,10 +18,10 @@ package struct ForgettingClock: Sendable {
         /// Milliseconds that the wall clock is ahead of it.
         package var lag: Milliseconds
 
-        /// The answer has changed, or it was the same for an hour and somebody should look.
+        /// True when the answer has changed, or an hour after the last report of the same distrust.
         package var isNews: Bool
 
-        /// False while the wall clock is ahead of all evidence: nothing is to be forgotten.
+        /// False while the wall clock is ahead of all evidence: nothing may be forgotten then.
         package var isTrusted: Bool { lag <= ClockWitness.leadMax }
     }
 
@@ -33,9 +34,11 @@ package struct ForgettingClock: Sendable {
 
     package init() {}
 
+    /// Looks at all clocks.
+    ///
     /// - Parameters:
     ///   - wall: the server's clock, in milliseconds since 1970.
-    ///   - uptime: how long the process has run, by a clock that nobody sets.
+    ///   - uptime: how long the process has run, by a clock that cannot be set.
     package mutating func look(wall: Milliseconds, _ witness: ClockWitness, uptime: Duration) -> Look {
         let elapsed = max(0, (uptime - self.uptime).milliseconds)
         self.uptime = max(uptime, self.uptime)
@@ -62,10 +65,10 @@ package final class ForgettingTime: Sendable {
     private let state = Lock((clock: ForgettingClock(), time: Milliseconds(0)))
     private let uptime: @Sendable () -> Duration
 
-    /// - Parameter clock: a clock that nobody sets.
+    /// - Parameter clock: a clock that cannot be set.
     package init(_ clock: any Clock<Duration>) { uptime = Self.uptime(clock) }
 
-    /// The time by which to forget, as of the last look; 0, which forgets nothing, before the first.
+    /// The time by which to forget, as of the last look; 0, which forgets nothing, before the first look.
     package var now: Milliseconds { state.withLock { $0.time } }
 
     /// Looks at all clocks.

@@ -4,31 +4,32 @@ package import TidemarkModel
 /// One connection as an operator sees it.
 package struct ConnectionRow: Hashable, Sendable {
     package var id: SessionID
-    /// Who it is; `nil` until its token was accepted.
+    /// The workspace that it authenticated for; `nil` until its token was accepted.
     package var workspace: WorkspaceID?
     package var user: UserID?
     package var client: ClientID?
-    /// Name and version of the app, as it says itself.
+    /// Name and version of the app, as the app states them.
     package var app: String?
-    /// The other end, behind a trusted proxy its client.
+    /// The peer's address; behind a trusted proxy, that of the proxy's client.
     package var address: String?
-    /// When it began.
+    /// The time at which the connection began.
     package var since: Milliseconds
-    /// When its last message came.
+    /// The time of its last message.
     package var heard: Milliseconds
-    /// Bytes of frames that were handed to the socket.
+    /// Bytes of frames that were written to the socket.
     package var bytes: Int64 = 0
     /// Bytes of frames that the client has not acknowledged.
     package var pending: Int64 = 0
-    /// Every change up to here was sent, or is of no concern to it.
+    /// The number up to which every change was sent, or does not concern this connection.
     package var position: SequenceNumber = 0
     /// Changes of the workspace after that.
     package var lag: Int64 = 0
-    /// The socket does not take what it is sent.
+    /// True when the socket accepts no more bytes at present.
     package var isSlow = false
-    /// Connections in a row on which the client could not take in what it was sent, as it said when this one began.
+    /// Connections in a row on which the client could not apply what it was sent, as the client stated at the
+    /// beginning.
     package var stuck: Int64?
-    /// Records that the client says to have had otherwise, on this connection.
+    /// Records that the client reported on this connection as different from the server's.
     package var diverged: Int64?
 
     package init(id: SessionID, since: Milliseconds, heard: Milliseconds) {
@@ -38,17 +39,17 @@ package struct ConnectionRow: Hashable, Sendable {
     }
 }
 
-/// A connection that is over.
+/// A connection that has ended.
 package struct ClosedConnection: Hashable, Sendable {
-    /// As it was at its end.
+    /// The connection at its end.
     package var row: ConnectionRow
     package var closed: Milliseconds
-    /// The close code, of whoever closed; `nil` where the connection was lost without one.
+    /// The close code of whichever side closed; `nil` if the connection was lost without one.
     package var code: UInt16?
-    /// In our words where we closed.
+    /// The reason for the close: the server's own text if the server closed.
     package var reason: String
-    /// The other end closed, or went.
+    /// True when the peer closed the connection or vanished.
     package var isByPeer: Bool
-    /// Counts those of this process.
+    /// The connection's number, counted by this process.
     package var number: Int64 = 0
 }

@@ -1,29 +1,29 @@
 package import TidemarkHub
 package import TidemarkModel
 
-/// Which connections are asked for, and in which order.
+/// A selection of connections and their order.
 package struct ConnectionQuery: Hashable, Sendable {
-    /// By what they are sorted.
+    /// The value by which they are sorted.
     package enum Order: String, Sendable, CaseIterable {
         case bytes, pending, lag, last, since
     }
 
     package var order = Order.since
-    /// The largest value first.
+    /// True when the largest value comes first.
     package var isDescending = true
     package var workspace: WorkspaceID?
     package var user: UserID?
     package var client: ClientID?
-    /// The last one of the page before.
+    /// The last connection of the page before.
     package var after: Place?
     package var limit = 100
 
-    /// So many are in one answer.
+    /// The greatest number of connections in one answer.
     package static let limitMax = 1_000
 
     package init() {}
 
-    /// Where a connection stands in the order; the id decides among equal values.
+    /// A connection's position in the order; the id decides between equal values.
     package struct Place: Hashable, Sendable {
         package var value: Int64
         package var id: SessionID
@@ -34,7 +34,7 @@ package struct ConnectionQuery: Hashable, Sendable {
         }
     }
 
-    /// Where a connection stands in the order that is asked for.
+    /// Returns a connection's position in the order of this query.
     package func place(of row: ConnectionRow) -> Place {
         let value =
             switch order {
@@ -58,14 +58,15 @@ package struct ConnectionQuery: Hashable, Sendable {
     }
 }
 
-/// The first of many connections in an order: whatever is offered, no more than the limit is kept. A pure value.
+/// The first of many connections in an order: never more than the limit, however many are offered. A pure
+/// value.
 package struct ConnectionSelection: Sendable {
     package let query: ConnectionQuery
-    /// In the order that was asked for.
+    /// The chosen connections, in the query's order.
     package private(set) var rows: [ConnectionRow] = []
-    /// Those that match, whether they are in it or not.
+    /// The number of connections that match, whether they are in `rows` or not.
     package private(set) var matching = 0
-    /// Some that match come after the last of `rows`.
+    /// True when matching connections follow the last of `rows`.
     package private(set) var hasMore = false
 
     package init(_ query: ConnectionQuery) {
@@ -74,14 +75,14 @@ package struct ConnectionSelection: Sendable {
         self.query = query
     }
 
-    /// Takes one more into account.
+    /// Offers one connection.
     package mutating func offer(_ row: ConnectionRow) {
         guard query.matches(workspace: row.workspace, user: row.user, client: row.client) else { return }
         matching += 1
         insert(row)
     }
 
-    /// Takes over what another one has chosen by the same query.
+    /// Merges the choice of another selection with the same query.
     package mutating func take(_ other: ConnectionSelection) {
         matching += other.matching
         if other.hasMore { hasMore = true }

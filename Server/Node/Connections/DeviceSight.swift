@@ -1,19 +1,20 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// A device as servers know it, besides the database: its connection, what was noted of it, and how its last ones ended.
+/// A device as servers know it beyond the database: its connection, the latest note of it, and the ends of its last
+/// ones.
 package struct DeviceSight: Hashable, Sendable {
     /// A connection that is open.
     package struct Connection: Hashable, Sendable {
         package var since: Milliseconds
-        /// Every change up to here was sent, or is of no concern to it.
+        /// The number up to which every change was sent, or does not concern this device.
         package var position: SequenceNumber
         /// Bytes of frames that are not acknowledged.
         package var pending: Int64
         package var isSlow: Bool
-        /// Connections in a row on which the device could not take in what it was sent, as it says.
+        /// Connections in a row on which the device could not apply what it was sent, as it states.
         package var stuck: Int64?
-        /// Records that the device says to have had otherwise, on this connection.
+        /// Records that the device reported on this connection as different from the server's.
         package var diverged: Int64?
 
         package init(
@@ -32,7 +33,7 @@ package struct DeviceSight: Hashable, Sendable {
     /// The end of a connection.
     package struct Ending: Hashable, Sendable {
         package var time: Milliseconds
-        /// The close code; `nil` where the connection was lost without one.
+        /// The close code; `nil` if the connection was lost without one.
         package var code: UInt16?
         package var reason: String
         /// The same as ``Connection/stuck``.
@@ -52,17 +53,17 @@ package struct DeviceSight: Hashable, Sendable {
     }
 
     package var connection: Connection?
-    /// The latest note of it; the database may not have it yet.
+    /// The latest note of the device, which the database may not have yet.
     package var latest: SeenClient?
-    /// The last ones, the newest first.
+    /// The ends of its last connections, newest first.
     package var endings: [Ending] = []
 
-    /// So many endings of a device are known.
+    /// The greatest number of endings that are known of a device.
     package static let endingsMax = 5
 
     package init() {}
 
-    /// Takes over what another server knows. Of two connections the one that began last counts: the other server does not know
+    /// Merges what another server knows. Of two connections the later one is kept: the other server does not know
     /// yet that its own is dead.
     package mutating func merge(_ other: DeviceSight) {
         if let theirs = other.connection, theirs.since > connection?.since ?? .min { connection = theirs }
@@ -74,7 +75,7 @@ package struct DeviceSight: Hashable, Sendable {
         endings = Array((endings + other.endings).sorted { $0.time > $1.time }.prefix(Self.endingsMax))
     }
 
-    /// The device with what was noted of it since the database was told.
+    /// Returns the device, updated by the notes that the database does not have yet.
     package func brought(to device: Device) -> Device {
         var device = device
         if let latest {
@@ -94,12 +95,12 @@ package struct DeviceSights: Hashable, Sendable {
     package var devices: [ClientID: DeviceSight] = [:]
     /// Other servers that serve the workspace.
     package var others = 0
-    /// The number of servers that did not say what they know.
+    /// The number of servers that did not answer.
     package var silent = 0
 
     package init() {}
 
-    /// The devices with what is known beyond the database.
+    /// Returns the devices, updated by what is known beyond the database.
     package func brought(to devices: [Device]) -> [Device] {
         devices.map { self.devices[$0.id]?.brought(to: $0) ?? $0 }
     }

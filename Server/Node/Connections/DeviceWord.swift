@@ -5,7 +5,7 @@ import TidemarkStore
 /// `{"w":"…","ask_of":["device"],"by":"node","no":7}` and
 /// `{"w":"…","know":[{"c":"device",…}],"to":"node","no":7,"from":"node"}`.
 ///
-/// A word that is lost is an answer that does not come; who asks waits for it no longer than `NodeLimits.answerMax`.
+/// A lost message means that no answer arrives; the asking node waits at most `NodeLimits.answerMax`.
 struct DeviceWord {
     enum Content {
         case question([ClientID])
@@ -19,11 +19,11 @@ struct DeviceWord {
     /// The question's number, among those of its node.
     var number: Int64
 
-    /// Devices in one question: what is known of so many fits into one word.
+    /// Devices in one question: the answer about so many fits into one message.
     static let devicesMax = 32
-    /// Bytes of an answer's devices, roughly: a notification takes no more.
+    /// Bytes of an answer's devices, roughly, because a notification is bounded.
     private static let bytesMax = 6_500
-    /// Characters of a reason.
+    /// The longest reason, in characters.
     private static let reasonMax = 80
 
     init(_ content: Content, in workspace: WorkspaceID, asker: UInt64, number: Int64) {
@@ -33,7 +33,7 @@ struct DeviceWord {
         self.number = number
     }
 
-    /// `nil` for another word.
+    /// Parses a line; `nil` for another kind of message.
     init?(_ line: String) {
         var (workspace, asker, number): (WorkspaceID?, UInt64?, Int64?)
         var (asked, known, from): ([ClientID]?, [ClientID: DeviceSight]?, UInt64?)
@@ -100,7 +100,7 @@ struct DeviceWord {
 
     // MARK: A device
 
-    /// Fits the devices into the bound; connections that ended long ago go first.
+    /// Fits the devices into the bound; the oldest endings are left out first.
     private static func fitting(_ known: [ClientID: DeviceSight]) -> [[UInt8]] {
         for endings in stride(from: DeviceSight.endingsMax, through: 0, by: -1) {
             let all = known.sorted { $0.key < $1.key }.map { bytes(of: $0.key, $0.value, endings: endings) }
@@ -200,7 +200,7 @@ struct DeviceWord {
             stuck: count(numbers.dropFirst(2)), diverged: count(numbers.dropFirst(3)))
     }
 
-    /// The first of the numbers; `nil` for none, from an older server too.
+    /// Returns the first of the numbers; `nil` if it is 0 or missing, as from an older server.
     private static func count(_ numbers: ArraySlice<Int64>) -> Int64? {
         numbers.first.flatMap { $0 > 0 ? $0 : nil }
     }

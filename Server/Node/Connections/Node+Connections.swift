@@ -5,8 +5,8 @@ package import TidemarkModel
 import TidemarkStore
 
 extension Node {
-    /// The connections of this process that a query asks for. Of 100,000 no loop is held up: each looks at some hundred in one
-    /// of its turns.
+    /// Returns the connections of this process that a query selects. Even 100,000 connections block no event loop: each
+    /// loop looks at a few hundred in one of its turns.
     package func connections(_ query: ConnectionQuery) async -> ConnectionSelection {
         var all = ConnectionSelection(query)
         await listingGate.pass {
@@ -21,12 +21,13 @@ extension Node {
 }
 
 extension Node {
-    /// The number up to which this process has given out a workspace's order; `nil` where it does not follow it.
+    /// The number up to which this process has delivered a workspace's order; `nil` if it does not follow the
+    /// workspace.
     package func followed(_ workspace: WorkspaceID) -> SequenceNumber? { feeds[workspace]?.head?.seq }
 }
 
 extension HubInbox {
-    /// Connections that are looked at in one turn of the loop: some hundred microseconds.
+    /// Connections that are looked at in one turn of the loop, which takes some hundred microseconds.
     static let selectedAtOnce = 250
 
     fileprivate func select(_ query: ConnectionQuery) -> EventLoopFuture<ConnectionSelection> {
@@ -41,7 +42,7 @@ extension HubInbox {
 }
 
 extension EventLoop {
-    /// Does something for each element on this loop, some of them in each turn, so that the loop hears its sockets in between.
+    /// Calls the body for each element on this loop, some in each turn, so that the loop serves its sockets in between.
     func inTurns<Element: Sendable>(
         _ elements: [Element], of count: Int, _ body: @escaping @Sendable (Element) -> Void
     ) -> EventLoopFuture<Void> {
@@ -57,7 +58,7 @@ extension EventLoop {
         for element in elements.prefix(count) { body(element) }
         let rest = elements.dropFirst(count)
         guard !rest.isEmpty else { return promise.succeed() }
-        // Not by `execute`: a loop looks at its sockets only when nothing is left that is to be done at once.
+        // Not by `execute`: a loop looks at its sockets only when no immediate task is left.
         scheduleTask(in: .milliseconds(1)) { self.next(rest, count, body, promise) }
             .futureResult.whenFailure { promise.fail($0) }
     }
@@ -67,7 +68,7 @@ extension HubExecutor {
     func offer(_ id: SessionID, to selection: inout ConnectionSelection) {
         guard let connection = connections[id], let session = hub.session(id) else { return }
         let identity = session.identity
-        // What is not asked for costs no row.
+        // Connections that the query excludes cost no row.
         guard
             selection.query.matches(
                 workspace: identity?.workspace, user: identity?.principal.user,
@@ -96,7 +97,7 @@ extension HubExecutor {
         return row
     }
 
-    /// Remembers a connection that is over; before its session is forgotten.
+    /// Remembers a connection that has ended; called before its session is forgotten.
     func noteClosed(_ socket: Socket) {
         guard let connection = connections[socket.id], let session = hub.session(socket.id) else { return }
         let (row, ending, now) = (row(of: connection, session), socket.ending, node.now())

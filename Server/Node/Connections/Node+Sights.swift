@@ -5,7 +5,7 @@ package import TidemarkModel
 import TidemarkSequencer
 package import TidemarkStore
 
-/// Questions to the other nodes that are under way. Any thread.
+/// Questions to the other nodes that are in progress. Any thread.
 final class DeviceQuestions: Sendable {
     private struct Question {
         /// Nodes that have not answered.
@@ -19,11 +19,12 @@ final class DeviceQuestions: Sendable {
         var number: Int64 = 0
     }
 
-    /// So many at once; what is asked on top of them is not answered.
+    /// The greatest number of questions at once; more are not asked.
     private static let questionsMax = 64
     private let state = Lock(State())
 
-    /// - Returns: the question's number, and a stream that ends when all have answered; `nil` where too many are under way.
+    /// - Returns: the question's number, and a stream that ends when all have answered; `nil` if too many are in
+    ///   progress.
     fileprivate func begin(to nodes: Set<UInt64>) -> (number: Int64, done: AsyncStream<Void>)? {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         return state.withLock { state in
@@ -34,7 +35,7 @@ final class DeviceQuestions: Sendable {
         }
     }
 
-    /// Takes a node's answer; one that was not asked for, or comes late, is passed over.
+    /// Merges a node's answer; ignores one that is late or was not asked for.
     func answer(_ number: Int64, _ known: [ClientID: DeviceSight], from node: UInt64) {
         state.withLock { state in
             guard var question = state.questions[number], question.silent.remove(node) != nil else { return }
@@ -53,8 +54,8 @@ final class DeviceQuestions: Sendable {
     }
 }
 
-/// Which devices are connected where: this process knows its own, and asks the other nodes that follow the workspace. Nothing is
-/// written for it: a node that dies without a word does not answer, and is no more among those that follow a minute later.
+/// Connections of devices on all nodes. A process knows its own, and asks the other nodes that follow the workspace.
+/// This needs no writes: a node that died does not answer, and a minute later it is no longer listed as a follower.
 extension Node {
     /// Asks all nodes what they know of some devices, each once in the list.
     package func sights(
@@ -67,7 +68,7 @@ extension Node {
         asked.remove(parts.id)
         found.others = asked.count
         var rest = devices[...]
-        // Who did not answer once is not waited for again.
+        // A node that failed to answer once is not asked again.
         while !asked.isEmpty, !rest.isEmpty {
             let some = Array(rest.prefix(DeviceWord.devicesMax))
             rest = rest.dropFirst(some.count)
@@ -87,7 +88,7 @@ extension Node {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in done {} }
             group.addTask { [limits, parts] in
-                // It ends early when all have answered.
+                // The wait ends early when all have answered.
                 try? await parts.environment.clock.sleep(for: limits.answerMax)
             }
             await group.next()
@@ -96,7 +97,7 @@ extension Node {
         return deviceQuestions.end(number)
     }
 
-    /// Another node asks, or answers.
+    /// Handles another node's question or answer.
     func follow(_ word: DeviceWord) {
         switch word.content {
         case .answer(let known, let node):
@@ -111,7 +112,7 @@ extension Node {
         }
     }
 
-    /// The devices as this process knows them; unknown ones are left out.
+    /// Returns the devices as this process knows them, without unknown ones.
     package func ownSights(of devices: [ClientID], in workspace: WorkspaceID) async -> [ClientID: DeviceSight] {
         var found: [ClientID: DeviceSight] = [:]
         var asked: [ObjectIdentifier: (inbox: HubInbox, clients: [(id: ClientID, session: SessionID)])] = [:]

@@ -3,7 +3,7 @@ import TidemarkLock
 package import TidemarkModel
 import TidemarkSequencer
 
-/// The last things of a kind that happened in this process, numbered, the oldest forgotten first. Any thread.
+/// The last events of one kind in this process, numbered; the oldest is forgotten first. Any thread.
 package final class RecentList<One: Sendable>: Sendable {
     private struct State {
         var ones = CircularBuffer<One>()
@@ -15,7 +15,9 @@ package final class RecentList<One: Sendable>: Sendable {
 
     init(countMax: Int) { self.countMax = countMax }
 
-    /// - Parameter make: gets the number.
+    /// Adds an element.
+    ///
+    /// - Parameter make: receives the element's number.
     func note(_ make: (Int64) -> One) {
         state.withLock { state in
             state.number += 1
@@ -24,7 +26,7 @@ package final class RecentList<One: Sendable>: Sendable {
         }
     }
 
-    /// Those that match, the newest first, at most `limit`.
+    /// Returns the matching elements, newest first, at most `limit`.
     package func newest(_ limit: Int, where matches: (One) -> Bool) -> [One] {
         state.withLock { state in
             var found: [One] = []
@@ -37,9 +39,9 @@ package final class RecentList<One: Sendable>: Sendable {
     }
 }
 
-/// A transaction that was refused here.
+/// A transaction that this process refused.
 package struct RefusedWrite: Hashable, Sendable {
-    /// Counts those of this process.
+    /// The refusal's number, counted by this process.
     package var number: Int64
     package var time: Milliseconds
     package var workspace: WorkspaceID
@@ -49,20 +51,20 @@ package struct RefusedWrite: Hashable, Sendable {
     /// The client's number of the transaction.
     package var transaction: Int64
     package var rejection: Rejection
-    /// Records that it was to write, the first ones; none where it did not pass the checks that need no state.
+    /// The first records that it would have written; empty if it failed the checks that need no state.
     package var records: [RecordKey]
 
-    /// So many records are named.
+    /// The greatest number of records that are named.
     package static let recordsMax = 16
 }
 
 extension Node {
-    /// So many closed connections, and refused writes, are remembered.
+    /// The number of closed connections, and of refused writes, that are remembered.
     package static let recentMax = 1_000
 }
 
 extension Submission {
-    /// What one of its entries writes.
+    /// Returns the records that one of its entries writes.
     func records(at index: Int) -> [RecordKey] {
         guard entries.indices.contains(index), case .success(let steps) = entries[index].steps else { return [] }
         return steps.prefix(RefusedWrite.recordsMax).map(\.key)

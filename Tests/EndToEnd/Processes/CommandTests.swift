@@ -235,7 +235,7 @@ import TidemarkModel
         ] as [([String], Int32)] {
             let wrong = try await Binary.run(command)
             #expect(
-                wrong.status == status && wrong.text.contains(#"line 1: issuers[0].preset: there is no "okta""#),
+                wrong.status == status && wrong.text.contains(#"line 1: issuers[0].preset: unknown preset "okta""#),
                 "\(wrong.text)")
         }
     }

@@ -68,7 +68,7 @@ import TidemarkNIOTransport
         #expect(mended.status == 0 && mended.text.contains("The device has what the server has"), "\(mended.text)")
 
         let bad = try await verify(Data("{}".utf8))
-        #expect(bad.status == 1 && bad.text.contains("it names account and client"), "\(bad.text)")
+        #expect(bad.status == 1 && bad.text.contains("\"account\" and \"client\" are required"), "\(bad.text)")
         let none = try await Binary.run([
             "verify", "--device", "\(folder.path)/none.json", "--dev", "--dev-data", folder.path, "--admin", admin,
         ])

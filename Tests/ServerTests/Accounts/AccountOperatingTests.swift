@@ -123,10 +123,10 @@ import TidemarkWire
             let made = try await act(server, "add", "ann@example.com")
             let call = #"{"workspace":"w","login":"ann@example.com","act":"add"}"#
             let taken = try await server.adminCall("/admin/v1/accounts", body: call)
-            #expect(taken.status == 409 && taken.text.contains("somebody has that name"))
+            #expect(taken.status == 409 && taken.text.contains("the login name is taken"))
             let acts = try await server.admin("audit").list("acts")
             #expect(acts.map { $0.text("user") } == [made.text("user"), made.text("user")])
-            #expect(acts.map { $0.text("outcome") } == ["login_taken: somebody has that name", "done"])
+            #expect(acts.map { $0.text("outcome") } == ["login_taken: the login name is taken", "done"])
         }
     }
 

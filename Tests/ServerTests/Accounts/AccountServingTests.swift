@@ -96,7 +96,7 @@ import TidemarkWire
                 "login", ["login": "ann", "password": "correct horse", "client": Self.phone])
             #expect(try await server.hello(back.token, 1) == "welcome")
         }
-        #expect(log.lines.contains { $0.contains("Refused to sign somebody in") && $0.contains("label=stolen peer=") })
+        #expect(log.lines.contains { $0.contains("Refused a sign-in") && $0.contains("label=stolen peer=") })
         #expect(!log.lines.contains { $0.contains("tmr1.") || $0.contains("correct horse") })
     }
 

@@ -34,7 +34,7 @@ import TidemarkStore
             for method in ["PUT", "GET"] {
                 let answer = try await room.call(method, Self.bytes, path: path)
                 #expect(answer.status == 400, "\(method) \(path)")
-                #expect(answer.text.hasPrefix(#"{"code":"invalid","msg":"blob: the address wants "#))
+                #expect(answer.text.hasPrefix(#"{"code":"invalid","msg":"blob: the address needs "#))
             }
         }
     }

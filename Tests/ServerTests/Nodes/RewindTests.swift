@@ -84,7 +84,7 @@ import TidemarkWire
             log.lines.filter { $0.hasPrefix("critical") } == [
                 "critical The database went back: another epoch of a workspace's order begins "
                     + "epoch=2 first=2 lost=2 reason=head workspace=w",
-                "critical The database went back: the order of a workspace is not the one that was given out "
+                "critical The database went back: the order of a workspace is not the one that clients received "
                     + "after=2 before=2 workspace=w",
             ])
     }

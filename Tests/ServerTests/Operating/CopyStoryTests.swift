@@ -95,7 +95,7 @@ import TidemarkWire
             let entry = #"{"scope":"directory","since":0,"collections":[]}"#
             let twice = #"{"account":"ann","client":"\#(ann.id)","copy":{"scopes":[\#(entry),\#(entry)]}}"#
             let refused = try await server.adminCall("/admin/v1/verify?workspace=w", body: twice)
-            #expect(refused.status == 400 && refused.text.contains("is there twice"), "\(refused.text)")
+            #expect(refused.status == 400 && refused.text.contains("appears twice"), "\(refused.text)")
             func answer(_ report: String) async throws -> String? {
                 try await server.admin("verify?workspace=w", body: report).text("answer")
             }

@@ -100,7 +100,7 @@ import TidemarkWire
             // Two more, since one may have begun before.
             let looks = store.faults.withLock { $0.looks }
             while store.faults.withLock({ $0.looks }) < looks + 2 { await Task.yield() }
-            #expect(log.lines.contains { $0.contains("Fewer standbys than wanted") })
+            #expect(log.lines.contains { $0.contains("Fewer standbys confirm than wanted") })
             store.faults.withLock { $0.confirmed = 10 }
             var told: SequenceNumber?
             var number: Int64 = 1
@@ -112,7 +112,7 @@ import TidemarkWire
             #expect(told == 1)
             let bob = try await TestClient.greeting(server, as: "bob", 2)
             #expect(try await bob.welcome().durable == 1)
-            #expect(log.lines.contains { $0.contains("as many standbys as wanted") })
+            #expect(log.lines.contains { $0.contains("As many standbys confirm as wanted") })
         }
     }
 

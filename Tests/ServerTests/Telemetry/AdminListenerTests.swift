@@ -132,7 +132,8 @@ import TidemarkWire
             let figures = try await Figures(of: server)
             #expect(figures[#"tidemark_refusals_total{code="rate_limited"}"#] == 1)
         }
-        #expect(log.lines.count { $0.contains("Refused what came too fast label=rate_limited peer=127.0.0.1") } == 1)
+        let refusal = "Refused a request: too many in a short time label=rate_limited peer=127.0.0.1"
+        #expect(log.lines.count { $0.contains(refusal) } == 1)
     }
 
     @Test func `a fault of the store is a figure while it lasts, and the queue behind it is one too`() async throws {

@@ -26,8 +26,9 @@ import TidemarkAssembly
 
     /// The number of lines that notices among these tell of: each place where some are missing has its own.
     private static func told(_ lines: [String]) -> Int {
-        lines.compactMap { line in
-            line.hasSuffix("lines of the log were dropped: nobody took them") ? Int(line.prefix { $0.isNumber }) : nil
+        lines.compactMap { line -> Int? in
+            guard line.hasSuffix("lines of the log were dropped: they could not be written") else { return nil }
+            return Int(line.prefix { $0.isNumber })
         }.reduce(0, +)
     }
 
@@ -42,7 +43,7 @@ import TidemarkAssembly
         #expect(!add("123456789"))
         #expect(!add("1234567890"))
         #expect(queue.dropped == 2 && !queue.isEmpty)
-        #expect(next() == "a\n2 lines of the log were dropped: nobody took them\n")
+        #expect(next() == "a\n2 lines of the log were dropped: they could not be written\n")
         #expect(next() == nil && queue.isEmpty && queue.dropped == 2)
         #expect(add("b"), "after the end somebody has to begin again")
     }
@@ -86,12 +87,12 @@ import TidemarkAssembly
         #expect(add("a") && next() == "a\n")
         queue.lose()
         #expect(next() == nil && queue.isEmpty && queue.dropped == 1)
-        #expect(add("b") && next() == "1 lines of the log were dropped: nobody took them\nb\n")
+        #expect(add("b") && next() == "1 lines of the log were dropped: they could not be written\nb\n")
         // A line came while that could not be written either.
         #expect(!add("c"))
         queue.lose()
         #expect(queue.dropped == 2)
-        #expect(next() == "c\n2 lines of the log were dropped: nobody took them\n")
+        #expect(next() == "c\n2 lines of the log were dropped: they could not be written\n")
         #expect(next() == nil && queue.isEmpty)
     }
 

@@ -57,6 +57,6 @@ import TidemarkWire
             try await ann.push(from: 2, Sample.profile(12))
             #expect(try await ann.error().code == .rateLimited)
         }
-        #expect(log.lines.count { $0.contains("came too fast") && $0.contains("trace_id=\(Self.id)") } == 1)
+        #expect(log.lines.count { $0.contains("too many in a short time") && $0.contains("trace_id=\(Self.id)") } == 1)
     }
 }
