@@ -15,10 +15,10 @@ package struct NIOWebSocketClient: Sendable {
     /// Connects and completes the handshake.
     ///
     /// - Parameters:
-    ///   - path: with its leading slash.
-    ///   - headers: added to the handshake, such as `Authorization`.
-    ///   - maxMessageBytes: longer messages end the connection with 1009.
-    ///   - subprotocol: offered; the server must choose it.
+    /// - path: the path with its leading slash.
+    /// - headers: fields for the handshake, such as `Authorization`.
+    /// - maxMessageBytes: the limit for messages; a longer one ends the connection with 1009.
+    /// - subprotocol: the offered subprotocol; the server must choose it.
     ///   - trustRootsFile: PEM file of the authorities to trust instead of the system's.
     /// - Throws: ``NIOTransportError``; for a refused handshake it has the HTTP status. `CancellationError`.
     package static func connect(
@@ -107,7 +107,7 @@ package struct NIOWebSocketClient: Sendable {
             configuration: .init(upgradeConfiguration: configuration))
     }
 
-    /// The outcome, or `timedOut`: whichever comes first completes the promise, the other is ignored.
+    /// Returns the outcome, or `timedOut`: the first of them completes the promise, the other is ignored.
     private static func bounded(
         _ outcome: EventLoopFuture<Outcome>, of channel: any Channel, by timeout: Duration
     ) -> EventLoopFuture<Outcome> {

@@ -1,7 +1,7 @@
 import NIOSSL
 
-/// Why no TLS came about, for people. The library says it with numbers and with the names of its own source files, which
-/// tell where the app was built.
+/// Texts about failed TLS handshakes, for people. The library's own errors contain numbers and the names of its source
+/// files, which reveal where the app was built.
 enum TLSWords {
     private static let known = [
         (
@@ -17,7 +17,7 @@ enum TLSWords {
         }
         let text = "\(error)"
         for (mark, words) in known where text.contains(mark) { return words }
-        // BoringSSL names its reasons in capitals, behind its own name.
+        // BoringSSL writes its reasons in capitals after its own name.
         guard let start = text.firstRange(of: "OPENSSL_internal:") else { return "the TLS handshake failed" }
         let reason = text[start.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
         return "the TLS handshake failed (\(reason))"

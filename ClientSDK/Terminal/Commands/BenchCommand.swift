@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkAssembly
 import TidemarkCommandLine
 
-/// `tide bench`: figures of this machine, over the real wire.
+/// `tide bench`: measures this machine, over the real wire.
 struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
@@ -28,7 +28,7 @@ struct BenchCommand: AsyncParsableCommand {
         ])
 }
 
-/// Which server a benchmark runs against, and how it tells the outcome.
+/// The server of a benchmark, and the form of the report.
 struct BenchTargetOptions: ParsableArguments {
     @Option(
         help: """
@@ -62,9 +62,9 @@ struct BenchTargetOptions: ParsableArguments {
         }
     }
 
-    /// The address of the server that speaks TLS.
+    /// The address of a server with TLS.
     var secureServer: ServerAddress? {
-        // What does not read is told as what does not read as plain HTTP either.
+        // An invalid address is reported as an invalid plain HTTP address.
         guard let server, let address = try? ServerAddress(server), address.usesTLS, address.path.isEmpty
         else { return nil }
         return address

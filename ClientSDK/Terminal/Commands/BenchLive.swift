@@ -65,7 +65,7 @@ struct BenchLive: AsyncParsableCommand {
     }
 }
 
-/// `tide bench live-writer`: who writes while `bench live` measures.
+/// `tide bench live-writer`: the writer while `bench live` measures.
 struct BenchLiveWriter: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "live-writer", abstract: "Write messages for 'bench live', which starts this.",

@@ -3,7 +3,7 @@ import Foundation
 import TidemarkAssembly
 import TidemarkCommandLine
 
-/// `tide demo`: the main job, with crashes, judged.
+/// `tide demo`: the main job, with crashes and a verdict.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",

@@ -5,7 +5,7 @@ import TidemarkCommandLine
 import TidemarkModel
 import TidemarkNIOTransport
 
-/// `tide inspect`: a device's database from outside.
+/// `tide inspect`: shows a device's database from outside.
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
@@ -88,7 +88,7 @@ struct InspectCommand: AsyncParsableCommand {
     }
 
     private func watch() async throws {
-        // Connections that the other side closes are errors of a call, not the end of the process.
+        // A connection that the other side closes is an error of a call, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         let source = try await source()
         let environment = ProcessInfo.processInfo.environment
@@ -100,7 +100,7 @@ struct InspectCommand: AsyncParsableCommand {
         try await source.close()
     }
 
-    /// The file opened, where that was asked for and nobody has it.
+    /// Returns the file: opened, if requested and no other process has it open.
     private func source() async throws -> any LiveSource {
         guard let server, let schema else { return ReadFile(path: file) }
         guard let bytes = FileManager.default.contents(atPath: schema) else {
@@ -116,7 +116,7 @@ struct InspectCommand: AsyncParsableCommand {
         }
     }
 
-    /// The record that is asked for.
+    /// The requested record.
     private var key: RecordKey? {
         get throws {
             guard let word = question.first, question != ["rescued"] else { return nil }

@@ -3,7 +3,7 @@ import Foundation
 import Tidemark
 import TidemarkCommandLine
 
-/// `tide replay`: what happened on a device, once more.
+/// `tide replay`: repeats what happened on a device.
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",

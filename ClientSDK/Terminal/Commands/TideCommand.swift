@@ -1,7 +1,7 @@
 import ArgumentParser
 import TidemarkCommandLine
 
-/// `tide`: a device in a terminal, and what tries and measures a server with devices.
+/// `tide`: a device in a terminal, with tools that test and measure a server.
 @main
 struct TideCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

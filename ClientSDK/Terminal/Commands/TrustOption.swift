@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The option that says which certificates to trust.
+/// The option for trusted certificates.
 struct TrustOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -36,7 +36,7 @@ enum ReplayTest {
             """
     }
 
-    /// Signs in a row that would end a raw string.
+    /// Returns the longest run of signs that would end a raw string.
     private static func longestFence(_ line: String) -> Int {
         var (longest, current) = (0, 0)
         for byte in line.utf8 {
