@@ -7,9 +7,9 @@ enum DurableFile {
     static let partPrefix = ".part-"
 
     /// - Parameters:
-    /// - part: makes the name of the temporary file unique.
-    /// - isDurable: false for a file that is written again anyway: after a power cut it may be the previous one, or
-    ///   cut.
+    ///   - part: makes the name of the temporary file unique.
+    ///   - isDurable: false for a file that is written again anyway: after a power cut it may be the previous one, or
+    ///     cut.
     static func write(
         _ bytes: Data, to name: String, in folder: URL, part: String, isDurable: Bool = true
     ) throws(SharingError) {

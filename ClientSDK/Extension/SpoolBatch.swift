@@ -27,8 +27,8 @@ public struct SpoolBatch: Sendable {
     ///     try shared.write { $0.set("isDone", true, of: Task.self, id) }
     ///
     /// - Parameters:
-    /// - field: its name in the schema; its rule must be `lww`, `manual` or `max`.
-    /// - value: the new value; `.null` removes it. `FieldValue.date(_:)` and `.id(_:)` make values without a literal.
+    ///   - field: its name in the schema; its rule must be `lww`, `manual` or `max`.
+    ///   - value: the new value; `.null` removes it. `FieldValue.date(_:)` and `.id(_:)` make values without a literal.
     public mutating func set<Model: SpoolModel>(_ field: String, _ value: FieldValue, of model: Model.Type, _ id: UUID)
     where Model.ID == UUID {
         steps.append(.set(key(model, id), field: field, value))

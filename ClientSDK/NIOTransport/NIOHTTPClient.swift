@@ -7,9 +7,9 @@ package struct NIOHTTPClient: Sendable {
     /// Sends a request and returns the answer, whatever its status. Redirects are not followed.
     ///
     /// - Parameters:
-    /// - path: the path with its leading slash, and the query, if any, percent-encoded.
-    /// - timeout: the limit for the whole exchange after connecting, which has ``NIOTransportLimits/connectTimeout``.
-    /// - maxBodyBytes: the limit for the answer; a longer one fails with `tooLarge`.
+    ///   - path: the path with its leading slash, and the query, if any, percent-encoded.
+    ///   - timeout: the limit for the whole exchange after connecting, which has ``NIOTransportLimits/connectTimeout``.
+    ///   - maxBodyBytes: the limit for the answer; a longer one fails with `tooLarge`.
     ///   - trustRootsFile: PEM file of the authorities to trust instead of the system's.
     /// - Throws: ``NIOTransportError``; `CancellationError`.
     package static func request(

@@ -15,10 +15,10 @@ package struct NIOWebSocketClient: Sendable {
     /// Connects and completes the handshake.
     ///
     /// - Parameters:
-    /// - path: the path with its leading slash.
-    /// - headers: fields for the handshake, such as `Authorization`.
-    /// - maxMessageBytes: the limit for messages; a longer one ends the connection with 1009.
-    /// - subprotocol: the offered subprotocol; the server must choose it.
+    ///   - path: the path with its leading slash.
+    ///   - headers: fields for the handshake, such as `Authorization`.
+    ///   - maxMessageBytes: the limit for messages; a longer one ends the connection with 1009.
+    ///   - subprotocol: the offered subprotocol; the server must choose it.
     ///   - trustRootsFile: PEM file of the authorities to trust instead of the system's.
     /// - Throws: ``NIOTransportError``; for a refused handshake it has the HTTP status. `CancellationError`.
     package static func connect(

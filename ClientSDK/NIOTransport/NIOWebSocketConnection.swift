@@ -59,7 +59,7 @@ package final class NIOWebSocketConnection: Sendable {
     ///
     /// - Parameters:
     ///   - code: 1000, 1001 or a code of the application from 4000.
-    /// - reason: at most 123 bytes of UTF-8; a longer one is cut.
+    ///   - reason: at most 123 bytes of UTF-8; a longer one is cut.
     package func close(code: UInt16, reason: String) async {
         channel.eventLoop.execute { [handler] in handler.value.close(code: code, reason: reason) }
         // This future never fails: it ends with the channel.

@@ -49,9 +49,9 @@ public final class TestKit: Sendable {
     /// Adds a device of an account, connected by default. Each call adds another device, even for the same account.
     ///
     /// - Parameters:
-    /// - folder: the folder of its database; `nil` for memory.
-    /// - schema: the schema of its version of the app; `nil` for the server's.
-    /// - cache: the limits for the data on the device, and the networks for blobs.
+    ///   - folder: the folder of its database; `nil` for memory.
+    ///   - schema: the schema of its version of the app; `nil` for the server's.
+    ///   - cache: the limits for the data on the device, and the networks for blobs.
     public func client(
         _ account: String, at folder: URL? = nil, isOnline: Bool = true, schema: Schema? = nil,
         cache: CachePolicy = CachePolicy()

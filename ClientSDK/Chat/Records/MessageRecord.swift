@@ -40,7 +40,7 @@ extension MessageRecord {
 
 extension Message {
     /// - Parameters:
-    /// - account: the author of a message that has none yet.
+    ///   - account: the author of a message that has none yet.
     ///   - tracks: the receipts of the conversation.
     init(
         _ record: MessageRecord, account: UserID, tracks: [ReceiptTrack] = [], sending: PendingWrite? = nil,

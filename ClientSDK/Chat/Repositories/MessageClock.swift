@@ -15,8 +15,8 @@ struct MessageClock: Sendable {
     let latest: Date
 
     /// - Parameters:
-    /// - now: the device's time; if the newest message on the server is later, its time is used.
-    /// - conversation: the conversation of the message; `nil` for messages of all conversations.
+    ///   - now: the device's time; if the newest message on the server is later, its time is used.
+    ///   - conversation: the conversation of the message; `nil` for messages of all conversations.
     init(now: Milliseconds, in conversation: UUID?, _ snapshot: StoreSnapshot) throws {
         let (sql, arguments) = conversation.map { (Self.newestSQL, [FieldValue.id($0)]) } ?? (Self.newestOfAllSQL, [])
         let newest = try snapshot.rows(sql, arguments, as: Milliseconds.self).first ?? 0

@@ -26,8 +26,8 @@ public protocol ShopRepository<Model>: Sendable {
     ///     try await shop.orders.update(edited, from: shown)      // when it is saved
     ///
     /// - Parameters:
-    /// - edited: the record as the form holds it.
-    /// - shown: the record as it was read when the form opened.
+    ///   - edited: the record as the form holds it.
+    ///   - shown: the record as it was read when the form opened.
     /// - Returns: the receipt; it has no steps when nothing differs.
     /// - Throws: `RepairShopError.notFound`.
     @discardableResult

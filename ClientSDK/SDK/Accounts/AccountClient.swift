@@ -14,8 +14,8 @@ public actor AccountClient {
     /// Carries a call to the server.
     ///
     /// - Parameters:
-    /// - path: the path of the call, such as `/v1/accounts/login`; it follows the server's address.
-    /// - body: JSON, to be sent by POST.
+    ///   - path: the path of the call, such as `/v1/accounts/login`; it follows the server's address.
+    ///   - body: JSON, to be sent by POST.
     /// - Returns: the HTTP status, and the whole body.
     /// - Throws: any error of the network. The client passes it on and signs nobody out.
     public typealias Post = @Sendable (_ path: String, _ body: Data) async throws -> (status: Int, body: Data)
@@ -27,9 +27,9 @@ public actor AccountClient {
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
-    /// - workspace: the workspace, where the server has several with accounts; `nil` for its only one.
-    /// - keeper: stores the sign-in, usually in a keychain.
-    /// - post: carries the calls.
+    ///   - workspace: the workspace, where the server has several with accounts; `nil` for its only one.
+    ///   - keeper: stores the sign-in, usually in a keychain.
+    ///   - post: carries the calls.
     public init(workspace: String? = nil, keeping keeper: any SignInKeeping, post: @escaping Post) {
         self.workspace = workspace
         self.keeper = keeper
@@ -39,9 +39,9 @@ public actor AccountClient {
     /// Creates an account and signs in to it.
     ///
     /// - Parameters:
-    /// - login: the login name, as the person types it.
-    /// - password: the password in clear text. It is sent over TLS and is not stored here.
-    /// - client: the device: `Diagnostics.client` of its store, or a UUID that the app keeps.
+    ///   - login: the login name, as the person types it.
+    ///   - password: the password in clear text. It is sent over TLS and is not stored here.
+    ///   - client: the device: `Diagnostics.client` of its store, or a UUID that the app keeps.
     /// - Returns: the user, for `SyncStore.open`.
     /// - Throws: ``AccountFailure``; errors of `post`.
     public func register(_ login: String, password: String, client: UUID) async throws -> UserID {

@@ -20,11 +20,11 @@ public final class BackgroundRefresh: Sendable {
     private let grants: AsyncStream<any RefreshTask>.Continuation
 
     /// - Parameters:
-    /// - identifier: an entry of `BGTaskSchedulerPermittedIdentifiers` in the app's property list.
-    /// - scheduler: the system's scheduler, `.system` on iOS, or one of a test.
-    /// - interval: the shortest time between two tasks; the system decides. The default is 15 minutes.
-    /// - deadline: the longest time of one round; keep it below the 30 seconds that iOS grants.
-    /// - logger: receives the refusals of the system.
+    ///   - identifier: an entry of `BGTaskSchedulerPermittedIdentifiers` in the app's property list.
+    ///   - scheduler: the system's scheduler, `.system` on iOS, or one of a test.
+    ///   - interval: the shortest time between two tasks; the system decides. The default is 15 minutes.
+    ///   - deadline: the longest time of one round; keep it below the 30 seconds that iOS grants.
+    ///   - logger: receives the refusals of the system.
     public init(
         _ identifier: String, by scheduler: any RefreshScheduler, every interval: Duration = .seconds(900),
         deadline: Duration = .seconds(25), logger: Logger = Logger(label: "tidemark.background")

@@ -21,13 +21,13 @@ public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
     /// Returns the records that match, each with the record that it refers to, all of one moment.
     ///
     /// - Parameters:
-    /// - filter: selects the records of the list.
-    /// - joined: selects records whose reference is on this device and matches; `.all` only requires that it is on the
-    ///   device.
-    /// - order: as in `Repository.readAll`.
-    /// - limit: the most records that are returned; `nil` for all.
-    /// - row: only records after it in the order: pass the last row of a page to get the next one.
-    /// - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
+    ///   - filter: selects the records of the list.
+    ///   - joined: selects records whose reference is on this device and matches; `.all` only requires that it is on
+    ///     the device.
+    ///   - order: as in `Repository.readAll`.
+    ///   - limit: the most records that are returned; `nil` for all.
+    ///   - row: only records after it in the order: pass the last row of a page to get the next one.
+    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
     /// - Throws: `StoreError` with `unknownName` or `coding` when the query does not match the schema.
     @concurrent public func readAll(
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],
@@ -40,14 +40,14 @@ public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
     /// Observes the same list: now and after each change of a record of the list or of a referenced one.
     ///
     /// - Parameters:
-    /// - filter: selects the records of the list.
-    /// - joined: selects records whose reference is on this device and matches.
-    /// - order: the order of the rows.
-    /// - limit: the most records that are returned; `nil` for all.
-    /// - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
-    /// - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named.
-    /// - file: the file of the call, for diagnostics; leave it out.
-    /// - line: the line of the call; leave it out.
+    ///   - filter: selects the records of the list.
+    ///   - joined: selects records whose reference is on this device and matches.
+    ///   - order: the order of the rows.
+    ///   - limit: the most records that are returned; `nil` for all.
+    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
+    ///   - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named.
+    ///   - file: the file of the call, for diagnostics; leave it out.
+    ///   - line: the line of the call; leave it out.
     public func observe(
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],
         limit: Int? = nil, in scope: ScopeID? = nil, whenFilled: Bool = false,

@@ -34,8 +34,8 @@ package final class ChangeSignal: Sendable {
     /// the value were sent with the signal, two senders could overtake each other and leave the older one in effect.
     ///
     /// - Parameters:
-    /// - ended: called when the consumer has stopped.
-    /// - read: returns the value, or `nil` when there are no more.
+    ///   - ended: called when the consumer has stopped.
+    ///   - read: returns the value, or `nil` when there are no more.
     func values<Value: Equatable & Sendable>(
         ended: @escaping @Sendable () -> Void = {}, _ read: @escaping @Sendable () -> Value?
     ) -> AsyncStream<Value> {

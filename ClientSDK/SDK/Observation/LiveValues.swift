@@ -9,9 +9,9 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
     private let start: @Sendable () -> Iterator
 
     /// - Parameters:
-    /// - origin: shown in the diagnostics as long as the observation runs.
-    /// - isReady: returns false while there is no value; `fetch` is then not called.
-    /// - fetch: reads everything at one moment, on a thread of the database.
+    ///   - origin: shown in the diagnostics as long as the observation runs.
+    ///   - isReady: returns false while there is no value; `fetch` is then not called.
+    ///   - fetch: reads everything at one moment, on a thread of the database.
     init<Fetched: Equatable & Sendable>(
         _ database: LocalDatabase, of origin: ObservationOrigin,
         when isReady: @escaping @Sendable (Database) throws -> Bool = { _ in true },
@@ -21,7 +21,7 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     /// - Parameters:
-    /// - records: the most records that are read; a few are read on the consumer's thread.
+    ///   - records: the most records that are read; a few are read on the consumer's thread.
     ///   - fetch: one query.
     init<Fetched: Equatable & Sendable>(
         _ database: LocalDatabase, of origin: ObservationOrigin, atMost records: Int?,

@@ -83,8 +83,8 @@ extension RecordReader {
     /// Returns a field of any type that can be decoded: a nested struct, an enumeration, an array.
     ///
     /// - Parameters:
-    /// - name: the field's name.
-    /// - type: inferred from the context; for an optional, the other subscript is better.
+    ///   - name: the field's name.
+    ///   - type: inferred from the context; for an optional, the other subscript is better.
     public subscript<Value: Decodable>(_ name: StaticString, _ type: Value.Type = Value.self) -> Value {
         mutating get throws { try source.requiredIndirectly(try source.place(name)) }
     }

@@ -13,7 +13,7 @@ extension Repository {
     ///
     /// - Parameters:
     ///   - id: the record's id.
-    /// - scope: the scope of the record.
+    ///   - scope: the scope of the record.
     /// - Returns: `nil` when the scope has no such record, and for a scope that is not on this device.
     /// - Throws: `StoreError` with `unreachable` when the server may have the record, but there is no connection or no
     ///   answer; with `coding` when the model cannot hold it; `CancellationError`.

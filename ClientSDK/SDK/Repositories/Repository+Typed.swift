@@ -11,14 +11,14 @@ extension Repository {
     ///         where: \.columnId == column && \.isArchived == false, order: [.by(\.position)], limit: 50)
     ///
     /// - Parameters:
-    /// - filter: selects the records; `.all` for every one.
-    /// - order: rules, each for records that are equal by those before it. Without rules, the order of the server's
-    ///   numbers.
-    /// - limit: the most records that are returned.
-    /// - model: only records after it in the order, as it was when it was read: pass the last model of a page to get
-    ///   the next one. The position is found by the model's values, so changes in between make no record be skipped. If
-    ///   the model's record is gone, some records that are equal by all rules may come twice.
-    /// - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
+    ///   - filter: selects the records; `.all` for every one.
+    ///   - order: rules, each for records that are equal by those before it. Without rules, the order of the server's
+    ///     numbers.
+    ///   - limit: the most records that are returned.
+    ///   - model: only records after it in the order, as it was when it was read: pass the last model of a page to get
+    ///     the next one. The position is found by the model's values, so changes in between make no record be skipped.
+    ///     If the model's record is gone, some records that are equal by all rules may come twice.
+    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
     /// - Throws: `StoreError` with `unknownName` or `coding` when the query does not match the schema. With `notFound`
     ///   when a page by creation continues after a record that is no longer on the device.
     @concurrent public func readAll(
@@ -45,15 +45,15 @@ extension Repository {
     ///     for try await page in cards.observe(where: \.columnId == column, order: [.by(\.position)], limit: 50) { … }
     ///
     /// - Parameters:
-    /// - filter: selects the records; `.all` for every one.
+    ///   - filter: selects the records; `.all` for every one.
     ///   - order: rules, as in `readAll`.
-    /// - limit: the most records that are returned; `nil` for all.
+    ///   - limit: the most records that are returned; `nil` for all.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
-    /// - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named. Records
-    ///   arrive newest first, and one on the device may refer to one that is not there yet. Local writes also wait
-    ///   then.
-    /// - file: the file of the call, for diagnostics; leave it out.
-    /// - line: the line of the call; leave it out.
+    ///   - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named.
+    ///     Records arrive newest first, and one on the device may refer to one that is not there yet. Local writes also
+    ///     wait then.
+    ///   - file: the file of the call, for diagnostics; leave it out.
+    ///   - line: the line of the call; leave it out.
     public func observe(
         where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
         in scope: ScopeID? = nil, whenFilled: Bool = false, file: StaticString = #fileID, line: UInt = #line

@@ -20,9 +20,9 @@ public struct Repository<Model: SyncModel>: Sendable {
     /// Returns the records that match. Records that the model cannot hold are left out: see `undecodable()`.
     ///
     /// - Parameters:
-    /// - filter: selects the records; all when none is given.
-    /// - order: the order of the records.
-    /// - limit: the most records that are returned; `nil` for all.
+    ///   - filter: selects the records; all when none is given.
+    ///   - order: the order of the records.
+    ///   - limit: the most records that are returned; `nil` for all.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: conversation.id)`.
     /// - Throws: `StoreError` with `unknownName` or `coding` for a filter that does not match the schema.
     @concurrent public func readAll(
@@ -66,16 +66,16 @@ public struct Repository<Model: SyncModel>: Sendable {
     /// sequence throws.
     ///
     /// - Parameters:
-    /// - filter: selects the records; all when none is given.
-    /// - order: the order of the records.
-    /// - limit: the most records that are returned; `nil` for all. If a list of a scope without a filter has fewer, it
-    ///   asks once for older records, as `loadOlder` does: those that the cache's policy evicted or did not fetch.
+    ///   - filter: selects the records; all when none is given.
+    ///   - order: the order of the records.
+    ///   - limit: the most records that are returned; `nil` for all. If a list of a scope without a filter has fewer,
+    ///     it asks once for older records, as `loadOlder` does: those that the cache's policy evicted or did not fetch.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
-    /// - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named. Records
-    ///   arrive newest first, and one on the device may refer to one that is not there yet. Local writes also wait
-    ///   then.
-    /// - file: the file of the call, for diagnostics; leave it out.
-    /// - line: the line of the call; leave it out.
+    ///   - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named.
+    ///     Records arrive newest first, and one on the device may refer to one that is not there yet. Local writes also
+    ///     wait then.
+    ///   - file: the file of the call, for diagnostics; leave it out.
+    ///   - line: the line of the call; leave it out.
     public func observe(
         where filter: Filter?, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil, in scope: ScopeID? = nil,
         whenFilled: Bool = false, file: StaticString = #fileID, line: UInt = #line
@@ -120,8 +120,8 @@ public struct Repository<Model: SyncModel>: Sendable {
     /// `WriteBatch.update(_:from:)`.
     ///
     /// - Parameters:
-    /// - model: the edited state.
-    /// - original: the state that was read when the edit began.
+    ///   - model: the edited state.
+    ///   - original: the state that was read when the edit began.
     /// - Returns: the receipt; it has no steps when nothing differs.
     @discardableResult
     public func update(_ model: Model, from original: Model) async throws -> WriteReceipt {

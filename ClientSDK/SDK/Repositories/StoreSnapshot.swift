@@ -45,10 +45,10 @@ public struct StoreSnapshot {
     ///     try snapshot.models(Order.self, "WHERE scope = ? AND status <> 'done' ORDER BY received LIMIT 20", [shop])
     ///
     /// - Parameters:
-    /// - model: the model of the collection.
-    /// - clause: the SQL after `FROM collection`. Never put a value into it; write `?` and pass the value as an
-    ///   argument.
-    /// - arguments: one value for each `?`.
+    ///   - model: the model of the collection.
+    ///   - clause: the SQL after `FROM collection`. Never put a value into it; write `?` and pass the value as an
+    ///     argument.
+    ///   - arguments: one value for each `?`.
     public func models<Model: SyncModel>(
         _ model: Model.Type, _ clause: String, _ arguments: [FieldValue] = []
     ) throws -> [Model] {
@@ -176,9 +176,9 @@ extension SyncStore {
     /// Observes what `body` reads: now and after each change of it.
     ///
     /// - Parameters:
-    /// - file: the file of the call, for diagnostics; leave it out.
-    /// - line: the line of the call; leave it out.
-    /// - body: runs after each write that may matter, on a thread of the database; keep it short.
+    ///   - file: the file of the call, for diagnostics; leave it out.
+    ///   - line: the line of the call; leave it out.
+    ///   - body: runs after each write that may matter, on a thread of the database; keep it short.
     public func observe<Value: Equatable & Sendable>(
         file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (StoreSnapshot) throws -> Value

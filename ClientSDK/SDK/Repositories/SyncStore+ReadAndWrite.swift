@@ -16,9 +16,9 @@ extension SyncStore {
     /// made.
     ///
     /// - Parameters:
-    /// - mode: as in `write(_:_:)`: `inParts` for a batch that is larger than the server accepts in one transaction.
-    /// - body: runs on the database's thread while nobody else can write: keep it short, and wait for nothing. If a
-    ///   full disk required making room, it runs again. Do not call the store in it; read from the snapshot.
+    ///   - mode: as in `write(_:_:)`: `inParts` for a batch that is larger than the server accepts in one transaction.
+    ///   - body: runs on the database's thread while nobody else can write: keep it short, and wait for nothing. If a
+    ///     full disk required making room, it runs again. Do not call the store in it; read from the snapshot.
     /// - Returns: the closure's result and the receipt, which has no steps when nothing changed.
     /// - Throws: `StoreError`, which names collection, field and reason; any error of the closure; `CancellationError`
     ///   when the task was cancelled before the commit. Nothing is then written, except with the code `unconfirmed`.

@@ -62,18 +62,19 @@ public final class SyncStore: Sendable {
     /// Only one store in one process can have an account's file: open it once and keep the store.
     ///
     /// - Parameters:
-    /// - account: the user; each user has a file of their own in the folder.
-    /// - folder: the folder; it is created when it does not exist.
-    /// - schema: the schema of this version of the app.
-    /// - models: the app's models; they are checked against the schema before the file is touched: see `check(_:)`.
-    /// - cache: the limits for the data on the device.
-    /// - shared: the folder that the app's extensions write to and read from. Their writes are adopted before this
-    ///   returns. If the folder cannot be used, that is reported as `SyncLogEvent.sharingFailed`, and the store opens
-    ///   all the same.
-    /// - protection: the data protection class of both folders and of the store's files in them, on Apple's platforms.
-    ///   A file that cannot get it is reported as `SyncLogEvent.protectionFailed`, and the store opens all the same.
-    /// - environment: clock and randomness: `.system` outside of tests.
-    /// - logger: receives each of the store's `events`, at `info`; silent by default.
+    ///   - account: the user; each user has a file of their own in the folder.
+    ///   - folder: the folder; it is created when it does not exist.
+    ///   - schema: the schema of this version of the app.
+    ///   - models: the app's models; they are checked against the schema before the file is touched: see `check(_:)`.
+    ///   - cache: the limits for the data on the device.
+    ///   - shared: the folder that the app's extensions write to and read from. Their writes are adopted before this
+    ///     returns. If the folder cannot be used, that is reported as `SyncLogEvent.sharingFailed`, and the store opens
+    ///     all the same.
+    ///   - protection: the data protection class of both folders and of the store's files in them, on Apple's
+    ///     platforms. A file that cannot get it is reported as `SyncLogEvent.protectionFailed`, and the store opens all
+    ///     the same.
+    ///   - environment: clock and randomness: `.system` outside of tests.
+    ///   - logger: receives each of the store's `events`, at `info`; silent by default.
     /// - Throws: `StoreError` when another store has the file open (`inUse`), when the file belongs to another account
     ///   or the schema changed beyond additions, when a model does not match the schema (`unknownName`, `coding`), when
     ///   the user id is empty (`invalidArgument`), or when the file or folder cannot be used (`databaseFailed`).

@@ -141,8 +141,8 @@ public struct WriteBatch: Sendable {
     /// If the record differs, `SyncStore.write(_:)` throws `StoreError` with `refused(.conflict)`, and a message that
     /// names the changed fields.
     /// - Parameters:
-    /// - model: the state that was read.
-    /// - properties: the properties to compare; without any, all of the model.
+    ///   - model: the state that was read.
+    ///   - properties: the properties to compare; without any, all of the model.
     public mutating func requireUnchanged<Model: SyncModel>(_ model: Model, _ properties: PartialKeyPath<Model>...) {
         let asked = properties.map { PropertyNames.result(of: $0) }
         noted.note { draft, database in
@@ -166,8 +166,8 @@ public struct WriteBatch: Sendable {
     ///
     /// If the bytes exceed `BlobPolicy`, `SyncStore.write(_:)` throws.
     /// - Parameters:
-    /// - bytes: the content of a picture or file.
-    /// - scope: the scope of the record; users who may read it may fetch the bytes.
+    ///   - bytes: the content of a picture or file.
+    ///   - scope: the scope of the record; users who may read it may fetch the bytes.
     @discardableResult
     public mutating func keep(_ bytes: Data, in scope: ScopeID) -> BlobDigest {
         let key = BlobKey(scope: scope, digest: BlobDigest(of: bytes))

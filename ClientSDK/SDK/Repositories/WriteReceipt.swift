@@ -31,8 +31,8 @@ public struct WriteReceipt: Sendable, Identifiable {
     ///     func create(_ card: Card) async throws -> WriteReceipt { WriteReceipt(id: card.id, steps: [.queued]) }
     ///
     /// - Parameters:
-    /// - id: the id of the write.
-    /// - steps: the steps that `steps` yields, each time.
+    ///   - id: the id of the write.
+    ///   - steps: the steps that `steps` yields, each time.
     public init(id: UUID, steps: [WriteStep]) {
         self.id = id
         parts = [id]

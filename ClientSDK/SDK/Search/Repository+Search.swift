@@ -11,10 +11,10 @@ extension Repository {
     /// valid: punctuation is ignored.
     ///
     /// - Parameters:
-    /// - text: the text as the user typed it.
-    /// - filter: selects among the records found.
-    /// - order: the order of the hits.
-    /// - limit: the most hits that are returned.
+    ///   - text: the text as the user typed it.
+    ///   - filter: selects among the records found.
+    ///   - order: the order of the hits.
+    ///   - limit: the most hits that are returned.
     ///   - scope: only records of this scope.
     /// - Throws: `StoreError` with `unknownName` when the collection has no such field.
     public func search(

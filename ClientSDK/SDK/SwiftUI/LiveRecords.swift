@@ -53,10 +53,10 @@ public final class LiveRecords<Model: SyncModel> {
     /// Shows these records from now on. Repeating the same query changes nothing.
     ///
     /// - Parameters:
-    /// - store: the store of the records.
-    /// - filter: selects the records; `.all` for every one.
+    ///   - store: the store of the records.
+    ///   - filter: selects the records; `.all` for every one.
     ///   - order: as in `Repository.readAll`.
-    /// - limit: the most records that are returned; `nil` for all.
+    ///   - limit: the most records that are returned; `nil` for all.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
     public func ask(
         _ store: SyncStore, where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,

@@ -40,9 +40,9 @@ public struct SyncQuery<Model: SyncModel>: DynamicProperty {
     /// Creates a query by properties of the model, which the compiler checks.
     ///
     /// - Parameters:
-    /// - filter: selects the records; `.all` for every one.
+    ///   - filter: selects the records; `.all` for every one.
     ///   - order: rules, as in `Repository.readAll`.
-    /// - limit: the most records that are returned; `nil` for all.
+    ///   - limit: the most records that are returned; `nil` for all.
     ///   - scope: only records of this scope.
     @MainActor
     public init(

@@ -63,8 +63,8 @@ extension ChatRoom {
     /// Writes a file of the conversation to the disk, fetching it if needed; it never overwrites a file.
     ///
     /// - Parameters:
-    /// - number: the number in `fileLines()`.
-    /// - path: the new file, or a folder in which the file gets its own name.
+    ///   - number: the number in `fileLines()`.
+    ///   - path: the new file, or a folder in which the file gets its own name.
     /// - Returns: a sentence with the path.
     /// - Throws: `CommandFailure` with a sentence.
     func save(_ number: Int, to path: String) async throws -> String {

@@ -15,8 +15,8 @@ struct PushTemplate {
     private var generator: SplitMix
 
     /// - Parameters:
-    /// - seed: the seed of the ids; a different one for every writer and run.
-    /// - textBytes: the length of the message's text; at least the stamp's.
+    ///   - seed: the seed of the ids; a different one for every writer and run.
+    ///   - textBytes: the length of the message's text; at least the stamp's.
     init(conversation: LocalID, seed: UInt64, textBytes: Int) {
         generator = SplitMix(state: seed)
         middle = Array("\",\"f\":{\"conversationId\":\"\(conversation)\",\"sentAt\":".utf8)
@@ -31,9 +31,9 @@ struct PushTemplate {
     /// Appends one push of `count` transactions of one message each.
     ///
     /// - Parameters:
-    /// - first: the number of the first transaction, from 1.
-    /// - now: milliseconds since 1970.
-    /// - stamp: nanoseconds of a monotonic clock; `FrameMark.stamp` reads it back.
+    ///   - first: the number of the first transaction, from 1.
+    ///   - now: milliseconds since 1970.
+    ///   - stamp: nanoseconds of a monotonic clock; `FrameMark.stamp` reads it back.
     mutating func write(first: Int64, count: Int, now: Milliseconds, stamp: UInt64, into buffer: inout ByteBuffer) {
         let room = Self.headBytesMax + count * (Self.messageBytesMax + middle.count + padding)
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { space in

@@ -21,8 +21,8 @@ final class ChildProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    /// - arguments: the arguments, without the program's name.
-    /// - environment: variables in addition to this process's own.
+    ///   - arguments: the arguments, without the program's name.
+    ///   - environment: variables in addition to this process's own.
     /// - Throws: `ChildProcessError` when it cannot be started.
     init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         var descriptors: [Int32] = [0, 0]
