@@ -50,10 +50,10 @@ package enum PublishedFiles {
         let payload: Data
         do {
             payload = try JSONEncoder().encode(Body(account: account.text, published: now, value: value))
-        } catch { throw SharingError(.coding, "\(name): the value does not encode: \(error)") }
+        } catch { throw SharingError(.coding, "\(name): the value cannot be encoded: \(error)") }
         guard payload.count <= limits.publishedBytesMax else {
             throw SharingError(
-                .tooLarge, "\(name): \(payload.count) bytes; \(limits.publishedBytesMax) may be published")
+                .tooLarge, "\(name): \(payload.count) bytes; the limit is \(limits.publishedBytesMax)")
         }
         try DurableFile.write(
             SealedFile.seal(payload, as: .published), to: name, in: folder(in: shared), part: part.description,
@@ -76,7 +76,7 @@ package enum PublishedFiles {
             guard body.account == account.text else { return nil }
             let date = Date(timeIntervalSince1970: Double(body.published) / 1_000)
             return PublishedValue(body.value, date: date, account: body.account)
-        } catch { throw SharingError(.coding, "\(name): what was published is no \(Value.self): \(error)") }
+        } catch { throw SharingError(.coding, "\(name): the published value is not a \(Value.self): \(error)") }
     }
 
     /// Deletes everything that is published.

@@ -81,10 +81,10 @@ extension SealedFile.Fault {
     /// The rest of a sentence that begins with the file.
     package var reason: String {
         switch self {
-        case .foreign: "is no file of this SDK for this place"
-        case .newer: "is of a newer version of this SDK"
-        case .cut: "is not as it was written"
-        case .tooLarge(let bytes): "has \(bytes) bytes, more than such a file may have"
+        case .foreign: "is not a file of this SDK, or is of another kind"
+        case .newer: "was written by a newer version of this SDK"
+        case .cut: "is damaged: its content is not what was written"
+        case .tooLarge(let bytes): "has \(bytes) bytes, more than the limit for such a file"
         case .unreadable(let why): "cannot be read now: \(why)"
         }
     }

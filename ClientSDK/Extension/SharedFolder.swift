@@ -59,7 +59,7 @@ public struct SharedFolder: Sendable {
     @discardableResult
     public func write(_ body: (inout SpoolBatch) throws -> Void) throws -> UUID {
         guard let signedIn = try SignedIn.read(in: url) else {
-            throw SharingError(.notSignedIn, "nobody is signed in to the app: open it once")
+            throw SharingError(.notSignedIn, "no user is signed in to the app: open it once")
         }
         var batch = SpoolBatch()
         try body(&batch)

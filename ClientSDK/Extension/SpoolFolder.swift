@@ -78,13 +78,13 @@ package struct SpoolFolder: Sendable {
             throw SharingError(.unusable, "\(url.path) cannot be read: \(error)")
         }
         guard waiting.count < limits.writesMax else {
-            throw SharingError(.full, "\(waiting.count) writes wait for the app to be opened, as many as may")
+            throw SharingError(.full, "\(waiting.count) writes already wait, which is the limit: open the app, which sends them")
         }
         let bytes = bytes(of: waiting)
         guard bytes + payload.count <= limits.bytesMax else {
             throw SharingError(
                 .full,
-                "\(bytes) bytes wait for the app to be opened; \(limits.bytesMax) may, with \(payload.count) more")
+                "\(bytes) bytes already wait and \(payload.count) more exceed the limit of \(limits.bytesMax): open the app")
         }
         let last = waiting.last { Self.id(in: $0) != nil }.flatMap { Int64($0.prefix(Self.stampDigits)) } ?? 0
         let stamp = String(min(max(write.written, last + 1), 9_999_999_999_999_999))
@@ -96,14 +96,14 @@ package struct SpoolFolder: Sendable {
 
     private func check(_ write: SpooledWrite, _ payload: Data, _ limits: SharingLimits) throws(SharingError) {
         guard write.steps.count <= limits.stepsMax else {
-            throw SharingError(.tooLarge, "\(write.steps.count) steps in one write; \(limits.stepsMax) may be")
+            throw SharingError(.tooLarge, "\(write.steps.count) steps in one write; the limit is \(limits.stepsMax)")
         }
         let head = SpooledWrite.headBytes(of: payload)
         guard head <= limits.writeBytesMax else {
-            throw SharingError(.tooLarge, "\(head) bytes in one write; \(limits.writeBytesMax) may be")
+            throw SharingError(.tooLarge, "\(head) bytes in one write; the limit is \(limits.writeBytesMax)")
         }
         for case .keep(_, let bytes) in write.steps where bytes.count > limits.blobBytesMax {
-            throw SharingError(.tooLarge, "a file of \(bytes.count) bytes; \(limits.blobBytesMax) may be")
+            throw SharingError(.tooLarge, "a file of \(bytes.count) bytes; the limit is \(limits.blobBytesMax)")
         }
     }
 

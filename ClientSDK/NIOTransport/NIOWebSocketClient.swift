@@ -57,7 +57,7 @@ package struct NIOWebSocketClient: Sendable {
         } catch let error where error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError {
             throw NIOTransportError(.tlsFailed, TLSWords.of(error))
         } catch let error where error is HTTPParserError {
-            throw NIOTransportError(.protocolViolation, "what answers speaks no HTTP: \(error)")
+            throw NIOTransportError(.protocolViolation, "the server does not speak HTTP: \(error)")
         } catch {
             throw NIOTransportError(.connectFailed, "the handshake did not complete: \(error)")
         }

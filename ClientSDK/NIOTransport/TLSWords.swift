@@ -6,14 +6,14 @@ enum TLSWords {
     private static let known = [
         (
             "CERTIFICATE_VERIFY_FAILED",
-            "its certificate is not valid here: it has ended, or no authority that this device trusts vouches for it"
+            "its certificate is not valid here: it has expired, or no authority that this device trusts has signed it"
         ),
-        ("WRONG_VERSION_NUMBER", "what answers does not speak TLS"),
+        ("WRONG_VERSION_NUMBER", "the server does not speak TLS"),
     ]
 
     static func of(_ error: any Error) -> String {
         if let error = error as? NIOSSLExtraError, error == .failedToValidateHostname {
-            return "its certificate is that of another name"
+            return "its certificate is for another host name"
         }
         let text = "\(error)"
         for (mark, words) in known where text.contains(mark) { return words }

@@ -18,11 +18,11 @@ import TidemarkTestKit
     var server: String?
     @Option(help: "A bearer token of the user.")
     var token = ""
-    @Option(help: "Who you are.")
+    @Option(help: "The user that you sign in as.")
     var user = "ann"
-    @Option(name: .customLong("with"), help: "Whom you talk to.")
+    @Option(name: .customLong("with"), help: "The user that you talk to.")
     var friend = "bob"
-    @Option(help: "What you say; may be repeated.")
+    @Option(help: "A message to send; may be repeated.")
     var say: [String] = []
     @Option(help: "The folder of your database; a new temporary one otherwise.")
     var folder: String?

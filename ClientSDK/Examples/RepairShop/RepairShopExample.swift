@@ -18,7 +18,7 @@ import TidemarkTestKit
     var server: String?
     @Option(help: "A bearer token of the user.")
     var token = ""
-    @Option(help: "Who you are.")
+    @Option(help: "The user that you sign in as.")
     var user = "ann"
 
     func run() async throws {

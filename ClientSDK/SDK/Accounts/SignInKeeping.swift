@@ -68,11 +68,11 @@ public enum AccountFailure: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .signedOut: "signed out: log in"
         case .refused: "the name or the password is wrong"
-        case .disabled: "the account lets nobody in"
-        case .loginTaken: "somebody has that name"
+        case .disabled: "the account is disabled: ask the operator"
+        case .loginTaken: "another account has that name: choose another one"
         case .invalid(let reason): reason
-        case .unavailable: "the server is busy"
-        case .notAnAnswer: "there are no accounts at that address"
+        case .unavailable: "the server is busy, or there were too many attempts: try again later"
+        case .notAnAnswer: "the address does not answer as a server with accounts"
         }
     }
 }

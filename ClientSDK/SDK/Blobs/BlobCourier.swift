@@ -222,7 +222,7 @@ final class BlobCourier: Sendable {
                         return .failure(BlobError(.offline, "there is no connection"))
                     }
                     guard !state.isHolding else {
-                        return .failure(BlobError(.otherNetwork, "the policy has blobs fetched over another network"))
+                        return .failure(BlobError(.otherNetwork, "BlobPolicy.networks allows downloads over another kind of network only"))
                     }
                     guard state.serverBytesMax > 0 else {
                         return .failure(BlobError(.unsupported, "the server keeps no blobs"))
@@ -234,7 +234,7 @@ final class BlobCourier: Sendable {
                 switch answer {
                 case .failure(let error): continuation.resume(throwing: error)
                 case .success(.busy):
-                    continuation.resume(throwing: BlobError(.busy, "too many downloads are asked for"))
+                    continuation.resume(throwing: BlobError(.busy, "too many downloads are waiting"))
                 case .success(.start): inbox.fetch([key])
                 case .success(.wait): break
                 }

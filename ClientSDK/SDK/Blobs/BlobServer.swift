@@ -48,10 +48,10 @@ struct BlobServer: Sendable {
                 throw BlobError(.tooLarge, "\(key) has more than \(bytesMax) bytes")
             }
             guard BlobDigest(of: answer.body) == key.digest else {
-                throw BlobError(.damaged, "\(key): the server gave \(answer.body.count) bytes of another digest")
+                throw BlobError(.damaged, "\(key): the server sent \(answer.body.count) bytes that do not match the digest")
             }
             return answer.body
-        case 404: throw BlobError(.notThere, "\(key): the server has it not, or not for this account")
+        case 404: throw BlobError(.notThere, "\(key): the server does not have it, or the account may not read it")
         case 405, 501: throw BlobError(.unsupported, "the server has no blobs")
         default: throw BlobError(.unavailable, "\(key): the server answered \(answer.status)")
         }

@@ -132,14 +132,14 @@ extension Row {
     func blob(_ index: Int) throws -> Data {
         switch (self[index] as DatabaseValue).storage {
         case .blob(let bytes): return bytes
-        case .null, .int64, .double, .string: throw StoreError(.corrupt, "column \(index) holds no bytes")
+        case .null, .int64, .double, .string: throw StoreError(.corrupt, "column \(index) does not contain bytes")
         }
     }
 
     /// Reads a scope and a digest from adjacent columns.
     func blobKey(_ index: Int) throws -> BlobKey {
         guard let digest = BlobDigest(checking: try text(index + 1)) else {
-            throw StoreError(.corrupt, "column \(index + 1) holds no digest")
+            throw StoreError(.corrupt, "column \(index + 1) does not contain a digest")
         }
         return BlobKey(scope: ScopeID(try text(index)), digest: digest)
     }

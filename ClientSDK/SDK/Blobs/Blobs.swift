@@ -37,7 +37,7 @@ public struct Blobs: Sendable {
         if let bytes = try await held(key) { return bytes }
         store.journal.askedBlob(isHere: false)
         guard let courier = store.couriers.current else {
-            throw BlobError(.offline, "\(digest) is not on this device, and no connection was asked for")
+            throw BlobError(.offline, "\(digest) is not on this device, and the store is not connected")
         }
         return try await courier.read(key)
     }

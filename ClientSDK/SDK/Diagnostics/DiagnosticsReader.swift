@@ -8,7 +8,7 @@ struct DiagnosticsReader {
 
     func read() throws -> Diagnostics {
         guard let account = try Meta.account.text(db), let client = try Meta.client.text(db) else {
-            throw StoreError(.corrupt, "the file holds no account: it is no Tidemark database, or it was never opened")
+            throw StoreError(.corrupt, "the file has no account: it is not a Tidemark database, or was never opened")
         }
         return Diagnostics(
             account: account, client: client, isRegistered: try Meta.registered.integer(db) == 1,

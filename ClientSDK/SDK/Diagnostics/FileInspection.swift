@@ -15,7 +15,7 @@ package struct FileInspection: Sendable {
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
             let isOurs = try queue.read { try $0.tableExists("tidemark_meta") }
-            guard isOurs else { throw StoreError(.corrupt, "\(path) is no database of a Tidemark device") }
+            guard isOurs else { throw StoreError(.corrupt, "\(path) is not a database of a Tidemark device") }
         } catch let error as DatabaseError {
             throw StoreError(.corrupt, "\(path): \(error.message ?? "it cannot be read")")
         }

@@ -58,7 +58,7 @@ final class RecordSource: ColumnSource {
             return
         }
         guard case .string(let json) = DatabaseValue(sqliteStatement: statement, index: ReadPlan.extraColumn).storage
-        else { throw StoreError(.corrupt, "\(table.collection.name): what is kept besides the fields is no text") }
+        else { throw StoreError(.corrupt, "\(table.collection.name): the column of additional values does not contain text") }
         extra = try JSONReader.read(Array(json.utf8)) { try $0.fields() }
     }
 
@@ -208,7 +208,7 @@ final class RecordSource: ColumnSource {
         DecodingError.valueNotFound(Fields.self, .init(codingPath: [], debugDescription: "not read yet"))
     }
 
-    private var noID: StoreError { noted(StoreError(.corrupt, "\(table.collection.name): an id is no UUID")) }
+    private var noID: StoreError { noted(StoreError(.corrupt, "\(table.collection.name): an id is not a UUID")) }
 
     private var ended: StoreError {
         StoreError(.coding, "\(table.collection.name): a decoder was used after its record had been read")

@@ -61,6 +61,6 @@ struct ModelChange {
         case (nil, .some(let new)): return new
         default: break
         }
-        throw StoreError(Rejection(.invalid, "\(collection.name).\(name): a counter only moves by a number"))
+        throw StoreError(Rejection(.invalid, "\(collection.name).\(name): a counter can only change by a number"))
     }
 }

@@ -48,7 +48,7 @@ enum ModelCheck {
             throw StoreError(
                 .unknownName,
                 """
-                \(property): fieldNames say \(name), and \(collection.name) has no such field in the schema
+                \(property): fieldNames has \(name), and \(collection.name) has no such field in the schema
                 """)
         }
     }

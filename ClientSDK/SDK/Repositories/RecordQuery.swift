@@ -97,7 +97,7 @@ struct RecordQuery: Sendable {
             case .contains(let name, let element):
                 let (column, type) = try asked(name)
                 guard type == .set else {
-                    throw StoreError(.coding, "\(collection.name).\(name): is no set")
+                    throw StoreError(.coding, "\(collection.name).\(name): is not a set")
                 }
                 values.append(element.databaseValue)
                 return "EXISTS (SELECT 1 FROM json_each(\(column)) WHERE json_each.value = ?)"
@@ -132,7 +132,7 @@ struct RecordQuery: Sendable {
         private mutating func begins(_ name: String, _ prefix: String) throws -> String {
             let (column, type) = try asked(name)
             guard type == .string || type == .blob || type == .reference else {
-                throw StoreError(.coding, "\(collection.name).\(name): is no text")
+                throw StoreError(.coding, "\(collection.name).\(name): is not text")
             }
             values.append(prefix.databaseValue)
             guard let end = prefix.firstWithoutPrefix else { return "\(column) >= ?" }
@@ -186,7 +186,7 @@ extension CollectionSchema {
     ///   collection.
     func target(of name: String, as target: String, in schema: Schema) throws(StoreError) -> CollectionSchema {
         guard field(name)?.type == .reference || field(name) == nil && name == EnvelopeColumn.id.rawValue else {
-            throw StoreError(.unknownName, "\(self.name).\(name): is no reference in the schema")
+            throw StoreError(.unknownName, "\(self.name).\(name): is not a reference in the schema")
         }
         if let declared = field(name)?.target, declared != target {
             throw StoreError(.unknownName, "\(self.name).\(name): refers to \(declared), and not to \(target)")

@@ -54,6 +54,6 @@ extension Repository {
         }
         try Task.checkCancellation()
         guard try await database.read(isWanted) else { return }
-        throw StoreError(.unreachable, "\(key): the server has not answered; it is asked on")
+        throw StoreError(.unreachable, "\(key): the server has not answered yet; the request continues")
     }
 }

@@ -141,7 +141,7 @@ struct TypedQuery<Model: SyncModel>: Sendable {
             guard isHere else {
                 throw StoreError(
                     .notFound,
-                    "\(table.collection.name)/\(start): is no longer here, so the list has no place after it to go on from"
+                    "\(table.collection.name)/\(start): is no longer on this device, so no page can start after it: read from the first page"
                 )
             }
         }

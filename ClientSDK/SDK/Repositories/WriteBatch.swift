@@ -149,7 +149,7 @@ public struct WriteBatch: Sendable {
             let coding = try database.coding(Model.self)
             let key = try coding.key(model.id)
             guard let record = try draft.visible(key) else {
-                throw StoreError(Rejection(.conflict, "\(key): is no longer here"))
+                throw StoreError(Rejection(.conflict, "\(key): is no longer on this device"))
             }
             let (then, now) = (try coding.fields(model), try coding.fields(try coding.model(record, .pending)))
             let names = asked.isEmpty ? (then.entries + now.entries).map(\.name) : try asked.map { try $0.get() }

@@ -122,7 +122,7 @@ final class LoadTarget: Sendable {
 
     /// Returns the bytes of memory that the server occupies.
     func serverMemory() throws -> Int {
-        guard let processID else { throw BenchError("whose memory? give --server-process with --server") }
+        guard let processID else { throw BenchError("give --server-process with --server: its memory is measured") }
         guard let bytes = ResidentMemory.bytes(of: "\(processID)") else {
             throw BenchError("no process \(processID) whose memory the system reports; only Linux does, in /proc")
         }

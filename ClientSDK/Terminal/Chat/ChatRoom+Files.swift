@@ -23,7 +23,7 @@ extension ChatRoom {
         let bytes: Data
         do {
             let values = try url.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
-            guard values.isRegularFile == true else { throw CommandFailure("\(path) is no file") }
+            guard values.isRegularFile == true else { throw CommandFailure("\(path) is not a file") }
             guard let size = values.fileSize, size <= bytesMax else {
                 throw CommandFailure(
                     "\(path) has \(ByteCount.text(values.fileSize ?? 0)); at most \(ByteCount.text(bytesMax)) are sent")
@@ -77,7 +77,7 @@ extension ChatRoom {
         } catch let error as BlobError {
             throw CommandFailure(Self.sentence(error))
         } catch is ChatError {
-            throw CommandFailure("its bytes are kept elsewhere")
+            throw CommandFailure("its bytes are not on this server")
         }
         var url = URL(fileURLWithPath: (path as NSString).expandingTildeInPath)
         // A path that cannot be examined is not treated as a folder; writing reports the error.
@@ -116,8 +116,8 @@ extension ChatRoom {
         case .otherNetwork: "it is not on this device, and is not fetched over this network"
         case .notThere: "the server does not have it, or not yet: the sender's device sends it when it can"
         case .tooLarge: "it is too large"
-        case .unavailable, .busy: "the server cannot give it at the moment"
-        case .damaged: "what came was not what the sender sent; nothing was kept"
+        case .unavailable, .busy: "the server cannot send it at the moment"
+        case .damaged: "the received bytes are damaged; they were discarded"
         case .unsupported: "the server keeps no files"
         }
     }

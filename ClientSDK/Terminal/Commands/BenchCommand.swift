@@ -164,7 +164,7 @@ struct BenchFanOut: AsyncParsableCommand {
 /// `tide bench catchup`.
 struct BenchCatchUp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "catchup", abstract: "Records a second that clients pull who were away.")
+        commandName: "catchup", abstract: "Records a second that returning clients receive.")
 
     @Option(help: "Records to load and then to pull.")
     var records = 100_000
@@ -189,7 +189,7 @@ struct BenchCatchUp: AsyncParsableCommand {
 /// `tide bench idle`.
 struct BenchIdle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "idle", abstract: "Server memory of a connection that says nothing.")
+        commandName: "idle", abstract: "Server memory of a silent connection.")
 
     @Option(help: "Connections to open and welcome.")
     var connections = 5_000

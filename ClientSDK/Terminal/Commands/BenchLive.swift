@@ -22,7 +22,7 @@ struct BenchLive: AsyncParsableCommand {
               tide bench live --strict --json
             """)
 
-    @Option(help: ArgumentHelp("Messages a second, by commas.", valueName: "rates"))
+    @Option(help: ArgumentHelp("Messages a second, separated by commas.", valueName: "rates"))
     var rates = "1,50,1000"
     @Option(help: "Length of each rate.")
     var seconds = 5

@@ -15,11 +15,11 @@ struct BenchLocal: AsyncParsableCommand {
     var messages = 100_000
     @Option(help: "Conversations in all.")
     var conversations = 1_000
-    @Option(help: "How often each thing is done.")
+    @Option(help: "The number of times that each operation is measured.")
     var rounds = 200
     @Flag(help: "End with status 1 when a limit is missed.")
     var strict = false
-    @Option(help: "Miss a limit only at so many times of it: for builds that are not optimised, and busy machines.")
+    @Option(help: "Multiply the limits by this: for builds that are not optimised, and busy machines.")
     var slack = 1.0
     @Flag(help: "Run both devices as on iOS before 18 and macOS before 15, whose tasks take no executor.")
     var olderSystem = false

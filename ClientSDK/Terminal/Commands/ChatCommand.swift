@@ -27,13 +27,13 @@ struct ChatCommand: AsyncParsableCommand {
                   grep --ignore-case invoice
             """)
 
-    @Option(help: "Who you are: the user of the token.")
+    @Option(help: "Your user id: the user of the token.")
     var user: String
 
-    @Option(help: "The name of the other one, the name of a group that you belong to, or a conversation's id.")
+    @Option(help: "The other user, the name of a group that you are in, or a conversation's id.")
     var conversation: String
 
-    @Option(help: ArgumentHelp("Open a group of that name with these users, by commas.", valueName: "users"))
+    @Option(help: ArgumentHelp("Open a group of that name with these users, separated by commas.", valueName: "users"))
     var with: String?
 
     @Option(help: "The server.")

@@ -40,7 +40,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "Server processes on one database; more than one needs PostgreSQL.")
     var nodes = 1
 
-    @Option(help: "How often a server is killed on the way.")
+    @Option(help: "The number of times that a server is killed.")
     var kills = 6
 
     @Option(
@@ -64,7 +64,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The authority that vouches for the proxy's certificate, PEM. (default: those of the system)",
+            "PEM file of the authority that signed the proxy's certificate. (default: the system's)",
             valueName: "file"))
     var trust: String?
 
@@ -134,7 +134,7 @@ struct DemoCommand: AsyncParsableCommand {
         for defect in verdict.defects { print("  - \(defect)") }
         print(
             progress.coloured(
-                verdict.isClean ? "every device holds exactly what the server holds" : "NOT what was promised",
+                verdict.isClean ? "every device holds exactly what the server holds" : "FAILED: the devices and the server differ",
                 isGood: verdict.isClean))
     }
 }

@@ -7,7 +7,7 @@ import TidemarkCommandLine
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Take a device's recorded course again: where it stands still, and what never may happen.",
+        abstract: "Replay a device's recording: find where it is stuck, and what must never happen.",
         discussion: """
             Reads a report of 'exportReport()', or the recording beside a device's database (NAME.sqlite.flight), and has \
             the same machine take the same events. It says whether each effect is the recorded one, what went wrong, by \
@@ -28,10 +28,10 @@ struct ReplayCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Go no further than this entry.", valueName: "entry"))
     var until: Int?
 
-    @Flag(help: "Say step by step what happened and what the machine wanted.")
+    @Flag(help: "Print each step: what happened, and what the machine requested.")
     var explain = false
 
-    @Flag(help: "Print a test that takes the course again.")
+    @Flag(help: "Print a test that replays the recording.")
     var test = false
 
     func validate() throws {
@@ -43,7 +43,7 @@ struct ReplayCommand: ParsableCommand {
         let lines = try RecordingFile.lines(file)
         let recording: Recording
         do { recording = try Recording(lines: lines) } catch let error as MalformedRecording {
-            throw CommandFailure("\(file) holds no recording: \(error)")
+            throw CommandFailure("\(file) has no recording: \(error)")
         }
         let replay = FlightReplay(recording, until: until)
         let judge = FlightJudge(replay)

@@ -87,7 +87,7 @@ enum InspectionText {
             lines.append(
                 """
                 compared   \(comparison.began.formatted(.iso8601)): \(comparison.records) records\(rest); \
-                \(comparison.differences) found to be another than the server's so far
+                \(comparison.differences) differed from the server's so far
                 """)
         }
         if let damage = diagnostics.damage {

@@ -25,7 +25,7 @@ struct ReadFile: LiveSource {
         var rows = [LiveLook.Row(title: "File", value: path)]
         if let holder = FileHolder(of: path) {
             rows.append(LiveLook.Row(title: "Open in", value: "\(holder)"))
-            rows.append(LiveLook.Row(title: "Sync", value: "known to that process alone, as are its observations"))
+            rows.append(LiveLook.Row(title: "Sync", value: "only that process knows it, and its observations"))
         } else {
             rows.append(LiveLook.Row(title: "Open in", value: "no process"))
             rows.append(LiveLook.Row(title: "Sync", value: "not connected"))

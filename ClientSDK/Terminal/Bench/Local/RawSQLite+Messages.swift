@@ -58,7 +58,7 @@ extension RawSQLite {
     }
 
     private static func id(_ column: CInt, _ statement: OpaquePointer) throws -> UUID {
-        guard let id = UniqueID(utf8: bytes(column, statement)) else { throw BenchError("an id is no UUID") }
+        guard let id = UniqueID(utf8: bytes(column, statement)) else { throw BenchError("an id is not a UUID") }
         return UUID(id)
     }
 }

@@ -25,7 +25,7 @@ struct LoadGround: Sendable {
         do {
             resolved = try SocketAddress.makeAddressResolvingHost(address.host, port: address.port)
         } catch {
-            throw BenchError("--server: nobody knows the host \(address.host)")
+            throw BenchError("--server: the host \(address.host) is unknown")
         }
     }
 

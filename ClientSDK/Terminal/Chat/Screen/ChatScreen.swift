@@ -140,20 +140,20 @@ struct ConnectionLine: Hashable, Sendable {
         switch code {
         case .tokenFailed: "There is no token"
         case .unauthenticated: "The server does not accept the token"
-        case .notASyncServer: "What answers at this address is no Tidemark server"
+        case .notASyncServer: "The address does not answer as a Tidemark server"
         case .tlsFailed: "The server cannot be trusted"
-        case .diskFull: "There is no room on the disk"
+        case .diskFull: "The disk is full"
         case .databaseFailed: "The local database failed"
-        case .cannotApply: "This device cannot take in what the server sends"
+        case .cannotApply: "This device cannot apply what the server sends"
         case .connectedElsewhere: "This device's database is in use elsewhere"
         case .forbidden, .versionUnsupported: "The server refuses"
         case .updateRequired: "This program is too old for the server"
-        case .otherAccount, .otherSchema: "Nothing is sent or taken"
+        case .otherAccount, .otherSchema: "Nothing is sent or received"
         case .scopesLeftOut: "Older conversations do not fit on this device's connection"
         case .unreachable, .connectionLost, .serverSilent, .unanswered, .clientReplaced, .rateLimited, .unavailable,
             .goingAway, .timedOut, .protocolViolation, .tooLarge,
             .writesWithheld:
-            "The server does not answer well"
+            "The connection to the server failed"
         }
     }
 }

@@ -20,7 +20,7 @@ struct RawMode: Sendable {
         settings.initialize(to: termios())
         guard tcgetattr(descriptor, settings) == 0 else {
             settings.deallocate()
-            throw CommandFailure("standard input is no terminal")
+            throw CommandFailure("standard input is not a terminal")
         }
         Self.saved = settings
         // A trap still ends the process, with the terminal restored.
