@@ -78,13 +78,13 @@ package struct SpoolFolder: Sendable {
             throw SharingError(.unusable, "\(url.path) cannot be read: \(error)")
         }
         guard waiting.count < limits.writesMax else {
-            throw SharingError(.full, "\(waiting.count) writes already wait, which is the limit: open the app, which sends them")
+            throw SharingError(.full, "\(waiting.count) writes already wait, the limit: open the app to send them")
         }
         let bytes = bytes(of: waiting)
         guard bytes + payload.count <= limits.bytesMax else {
             throw SharingError(
                 .full,
-                "\(bytes) bytes already wait and \(payload.count) more exceed the limit of \(limits.bytesMax): open the app")
+                "\(bytes) bytes wait, and \(payload.count) more exceed the limit of \(limits.bytesMax): open the app")
         }
         let last = waiting.last { Self.id(in: $0) != nil }.flatMap { Int64($0.prefix(Self.stampDigits)) } ?? 0
         let stamp = String(min(max(write.written, last + 1), 9_999_999_999_999_999))

@@ -222,7 +222,7 @@ final class BlobCourier: Sendable {
                         return .failure(BlobError(.offline, "there is no connection"))
                     }
                     guard !state.isHolding else {
-                        return .failure(BlobError(.otherNetwork, "BlobPolicy.networks allows downloads over another kind of network only"))
+                        return .failure(BlobError(.otherNetwork, "BlobPolicy.networks excludes this network"))
                     }
                     guard state.serverBytesMax > 0 else {
                         return .failure(BlobError(.unsupported, "the server keeps no blobs"))

@@ -48,7 +48,7 @@ struct BlobServer: Sendable {
                 throw BlobError(.tooLarge, "\(key) has more than \(bytesMax) bytes")
             }
             guard BlobDigest(of: answer.body) == key.digest else {
-                throw BlobError(.damaged, "\(key): the server sent \(answer.body.count) bytes that do not match the digest")
+                throw BlobError(.damaged, "\(key): the server sent \(answer.body.count) bytes of another digest")
             }
             return answer.body
         case 404: throw BlobError(.notThere, "\(key): the server does not have it, or the account may not read it")

@@ -42,7 +42,7 @@ extension SyncStore {
     /// - Parameter device: the device's ``SyncDevice/id``.
     /// - Throws: ``DeviceError``, with `notThere` for a device that is not one of the account's.
     public func signOut(device: SyncDevice.ID) async throws {
-        guard let client = UniqueID(device) else { throw DeviceError(.notThere, "\"\(device)\" is not the id of a device") }
+        guard let client = UniqueID(device) else { throw DeviceError(.notThere, "\"\(device)\" is no device's id") }
         try await revoke(["client": .string(client.description)])
     }
 
@@ -65,7 +65,9 @@ extension SyncStore {
     private static let devicesMax = 10_000
 
     private func call(_ call: HTTPCall.Call, _ target: (ClientID?) -> String) async throws -> HTTPAnswer {
-        guard let calls = couriers.current?.calls else { throw DeviceError(.offline, "the store is not connected: call connect first") }
+        guard let calls = couriers.current?.calls else {
+            throw DeviceError(.offline, "the store is not connected: call connect first")
+        }
         let answer: HTTPAnswer
         do {
             answer = try await calls.exchange(

@@ -58,7 +58,7 @@ final class RecordSource: ColumnSource {
             return
         }
         guard case .string(let json) = DatabaseValue(sqliteStatement: statement, index: ReadPlan.extraColumn).storage
-        else { throw StoreError(.corrupt, "\(table.collection.name): the column of additional values does not contain text") }
+        else { throw StoreError(.corrupt, "\(table.collection.name): the column of other values is not text") }
         extra = try JSONReader.read(Array(json.utf8)) { try $0.fields() }
     }
 

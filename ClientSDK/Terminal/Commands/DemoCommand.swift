@@ -134,7 +134,8 @@ struct DemoCommand: AsyncParsableCommand {
         for defect in verdict.defects { print("  - \(defect)") }
         print(
             progress.coloured(
-                verdict.isClean ? "every device holds exactly what the server holds" : "FAILED: the devices and the server differ",
+                verdict.isClean
+                    ? "every device holds exactly what the server holds" : "FAILED: devices and server differ",
                 isGood: verdict.isClean))
     }
 }

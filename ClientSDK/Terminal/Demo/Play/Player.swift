@@ -123,7 +123,7 @@ struct Player: Sendable {
     private func expect(_ device: DemoDevice, _ id: LocalID, isMember: Bool) async throws {
         let arrived = try await eventually(atMost: Self.admissionMax) { try await device.has(id) == isMember }
         guard arrived else {
-            throw CommandFailure("\(device.user) was not notified that it \(isMember ? "joined" : "left") a conversation")
+            throw CommandFailure("\(device.user) was not told that it \(isMember ? "joined" : "left") a conversation")
         }
     }
 
