@@ -2,7 +2,54 @@ import GRDB
 public import TidemarkModel
 
 /// The records of one collection as an app's models. A read sees local writes at once, and others' writes as soon as
-/// they have arrived; no call waits for the network, except `fetch`.
+/// they have arrived; no call waits for the network, except `fetch` and
+/// `syncNow`.
+///
+/// ## Topics
+///
+/// ### Reading
+///
+/// - ``read(_:)``
+/// - ``readAll(where:order:limit:after:in:)``
+/// - ``readAll(where:orderBy:limit:in:)``
+/// - ``count(where:in:)``
+/// - ``joining(_:_:)``
+///
+/// ### Searching
+///
+/// - ``search(_:where:orderBy:limit:in:)``
+/// - ``observeSearch(_:where:orderBy:limit:in:file:line:)``
+///
+/// ### Observing
+///
+/// - ``observe(file:line:)``
+/// - ``observe(id:file:line:)``
+/// - ``observe(where:order:limit:in:whenFilled:file:line:)``
+/// - ``observe(where:orderBy:limit:in:whenFilled:file:line:)``
+/// - ``observeCount(where:in:file:line:)``
+///
+/// ### Writing
+///
+/// - ``create(_:)``
+/// - ``update(_:_:)``
+/// - ``update(_:from:)``
+/// - ``overwrite(_:)``
+/// - ``delete(_:)``
+/// - ``recordID(_:)``
+///
+/// ### Fetching what is not on the device
+///
+/// - ``fetch(_:in:)``
+/// - ``loadOlder(in:count:)``
+/// - ``history(of:)``
+///
+/// ### Looking at problems
+///
+/// - ``status``
+/// - ``syncNow()``
+/// - ``undecodable()``
+/// - ``parked()``
+/// - ``observeParked()``
 public struct Repository<Model: SyncModel>: Sendable {
     let store: SyncStore
 

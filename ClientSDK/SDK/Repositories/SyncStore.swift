@@ -9,6 +9,110 @@ public import TidemarkModel
 ///     let store = try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)
 ///     let messages = store.repository(Message.self)
 ///     try await messages.create(Message(text: "hi"))
+///
+/// ## Topics
+///
+/// ### Opening and closing a store
+///
+/// - ``open(account:at:schema:models:cache:shared:protection:environment:logger:)``
+/// - ``inMemory(account:schema:models:cache:environment:logger:)``
+/// - ``preview(account:schema:records:environment:)``
+/// - ``notice``
+/// - ``account``
+/// - ``schema``
+/// - ``check(_:)``
+/// - ``close()``
+///
+/// ### Connecting to a server
+///
+/// - ``connect(to:transport:logger:token:)``
+/// - ``sync(with:transport:logger:token:)``
+/// - ``disconnect()``
+/// - ``pause()``
+/// - ``resume()``
+/// - ``isPaused``
+/// - ``syncNow()``
+/// - ``syncNow(_:)``
+/// - ``runOnce(deadline:clock:)``
+///
+/// ### Writing
+///
+/// - ``write(_:)``
+/// - ``write(_:_:)``
+/// - ``readAndWrite(_:_:)``
+/// - ``WriteMode``
+/// - ``receipt(for:)``
+/// - ``outbox``
+///
+/// ### Reading and searching
+///
+/// - ``repository(_:)``
+/// - ``read(_:)``
+/// - ``search(_:in:order:limit:)``
+/// - ``reader``
+///
+/// ### Observing
+///
+/// - ``observe(file:line:_:)``
+/// - ``status``
+/// - ``currentStatus``
+/// - ``status(of:)``
+/// - ``isFilling(_:)``
+///
+/// ### Resolving conflicts, and the history of a record
+///
+/// - ``conflicts()``
+/// - ``openConflicts``
+/// - ``history(of:in:)``
+/// - ``observeHistory(of:in:)``
+/// - ``restore(_:)``
+///
+/// ### Files and pictures
+///
+/// - ``blobs``
+///
+/// ### Typing, presence and other messages that are not stored
+///
+/// - ``send(ephemeral:_:in:lifetime:)``
+/// - ``ephemerals(in:)``
+/// - ``presence(in:)``
+///
+/// ### Limiting the data on the device
+///
+/// - ``keep(_:of:)``
+/// - ``keeping(of:)``
+/// - ``usage()``
+/// - ``statistics()``
+/// - ``evict(_:)``
+/// - ``evict(scope:keepingLast:)``
+/// - ``clearCache()``
+///
+/// ### Sharing with extensions
+///
+/// - ``publish(_:_:)``
+/// - ``keepPublished(_:pause:_:)``
+/// - ``adoptSpool()``
+///
+/// ### Looking at problems
+///
+/// - ``events``
+/// - ``alerts``
+/// - ``metrics``
+/// - ``diagnostics()``
+/// - ``story(of:in:)``
+/// - ``exportReport()``
+/// - ``compare()``
+/// - ``compare(_:in:with:)``
+/// - ``rescued()``
+/// - ``discardRescued()``
+///
+/// ### Devices and signing out
+///
+/// - ``devices()``
+/// - ``signOut(device:)``
+/// - ``signOutEverywhere()``
+/// - ``signOut(keeping:)``
+/// - ``Kept``
 public final class SyncStore: Sendable {
     package let database: LocalDatabase
     /// Fires after each local write.
