@@ -41,6 +41,8 @@ public struct Chat: Sendable {
     ]
 
     /// Opens the account's database in a folder, or creates it; it needs no network.
+    ///
+    /// - Throws: as `SyncStore.open` does.
     @concurrent public static func open(
         account: UserID, at folder: URL, cache: CachePolicy = CachePolicy(), limits: ChatLimits = ChatLimits()
     ) async throws -> Chat {

@@ -7,5 +7,7 @@ public enum ChatSchema: Sendable {
     public static var document: [UInt8] { ChatDocument.json }
 
     /// Returns the parsed schema.
+    ///
+    /// - Throws: never for the shipped document.
     public static func schema() throws(SchemaError) -> Schema { try Schema(json: document) }
 }

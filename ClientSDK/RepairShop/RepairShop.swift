@@ -31,6 +31,8 @@ public struct RepairShop: Sendable {
     }
 
     /// Opens a shop.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     public static func create(_ shop: Shop, in store: SyncStore) async throws -> RepairShop {
         try await store.repository(Shop.self).create(shop)
         return RepairShop(shop.id, in: store)

@@ -6,5 +6,7 @@ public enum RepairShopSchema: Sendable {
     public static var document: [UInt8] { PackageResources.repairshop_schema_json }
 
     /// Returns the parsed schema.
+    ///
+    /// - Throws: never for the shipped document.
     public static func schema() throws(SchemaError) -> Schema { try Schema(json: document) }
 }

@@ -79,6 +79,8 @@ public final class TestClient: Sendable {
     }
 
     /// Ends the process, as `kill -9` does: only the database stays.
+    ///
+    /// - Throws: `TestKitError` with `notSettled`.
     public func kill() async throws {
         await kit.executor.run { self.endProcess() }
         try await kit.settle()
@@ -87,6 +89,7 @@ public final class TestClient: Sendable {
     /// Starts the process again on the same database.
     ///
     /// - Parameter schema: the schema of another version of the app; `nil` for the previous one.
+    /// - Throws: `StoreError` when the store cannot be opened.
     public func relaunch(with schema: Schema? = nil) async throws {
         guard !isRunning else { return }
         if let schema { process.withLock { $0.schema = schema } }

@@ -52,6 +52,7 @@ public final class TestKit: Sendable {
     ///   - folder: the folder of its database; `nil` for memory.
     ///   - schema: the schema of its version of the app; `nil` for the server's.
     ///   - cache: the limits for the data on the device, and the networks for blobs.
+    /// - Throws: `StoreError` when the store cannot be opened.
     public func client(
         _ account: String, at folder: URL? = nil, isOnline: Bool = true, schema: Schema? = nil,
         cache: CachePolicy = CachePolicy()
@@ -96,6 +97,8 @@ public final class TestKit: Sendable {
     ///
     /// Virtual time advances only as far as needed, as in `settle()`; the order of steps depends on the threads of
     /// `body`.
+    ///
+    /// - Throws: any error of `body`; `TestKitError` with `notSettled`.
     public func whileRunning<Value>(_ body: () async throws -> Value) async throws -> Value {
         executor.beginFreeRun()
         let result: Result<Value, any Error>

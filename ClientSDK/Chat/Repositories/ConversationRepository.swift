@@ -11,13 +11,19 @@ public protocol ConversationRepository: Sendable {
     func observe(id: UUID) -> LiveValues<Conversation?>
 
     /// Returns one conversation; `nil` when the user is not a member.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     func read(_ id: UUID) async throws -> Conversation?
 
     /// Returns the direct conversation with another user; creates it if needed. It is the same for both users, even if
     /// both create it while they are offline.
+    ///
+    /// - Throws: `ChatError.taken`; otherwise as `SyncStore.write(_:)` does.
     func createDirect(with user: UserID) async throws -> Conversation
 
     /// Opens a group of the user and these members, with the user as its admin.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     func createGroup(name: String, imageURL: URL?, members: Set<UserID>) async throws -> Conversation
 
     /// Adds and removes members; two such changes at the same time both take effect. A removed member loses the

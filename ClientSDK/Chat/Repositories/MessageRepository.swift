@@ -8,17 +8,25 @@ public protocol MessageRepository: Sendable {
     func observe(_ conversation: UUID, newest limit: Int) -> LiveValues<[Message]>
 
     /// Returns the newest messages on this device.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     func newestPage(of conversation: UUID, limit: Int) async throws -> [Message]
 
     /// Returns the newest messages that were sent before a time. A page that is not full requests older messages, which
     /// arrive for a later page.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     func page(of conversation: UUID, before date: Date, limit: Int) async throws -> [Message]
 
     /// Returns the messages before another one: it skips none when several were sent in the same millisecond.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     func page(before message: Message, limit: Int) async throws -> [Message]
 
     /// Finds messages by their text, without a network; in all conversations when none is named. Words match in any
     /// case and without accents, and the beginning of a word is enough.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     func search(
         _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
     ) async throws -> [MessageHit]
@@ -77,6 +85,8 @@ public protocol MessageRepository: Sendable {
 
     /// Notifies the others that the user has read these messages and all before them; one transaction for any number.
     /// Own messages, and those without a server number, are ignored.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     func markRead(_ messages: [Message]) async throws
 
     /// Notes that a message is on the screen; it is cheap enough for every row that scrolls by. `Chat.run` marks the
@@ -85,9 +95,13 @@ public protocol MessageRepository: Sendable {
     func noteSeen(_ message: Message)
 
     /// Notifies the others that the user has read everything of the conversation that is on this device.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     func markAllRead(in conversation: UUID) async throws
 
     /// Notifies the others that this device has these messages and all before them. `Chat.run` does so automatically.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     func markDelivered(_ messages: [Message]) async throws
 }
 

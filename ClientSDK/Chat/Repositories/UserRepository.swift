@@ -9,6 +9,8 @@ public protocol UserRepository: Sendable {
     func observe(_ user: UserID) -> LiveValues<User?>
 
     /// Returns one user; `nil` when there is no profile.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     func read(_ user: UserID) async throws -> User?
 
     /// Observes a user's presence: now and after each change; as `Chat.presence`.
@@ -20,5 +22,7 @@ public protocol UserRepository: Sendable {
     func updatePresence(_ isPresent: Bool)
 
     /// Edits the user's own profile, or creates it; changes of different fields from several devices are all kept.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     func updateProfile(_ change: @escaping @Sendable (inout Profile) -> Void) async throws
 }

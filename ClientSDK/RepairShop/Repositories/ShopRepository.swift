@@ -16,6 +16,8 @@ public protocol ShopRepository<Model>: Sendable {
     func read(_ id: UUID) async throws -> Model
 
     /// Creates the record; it is durable when this returns.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     @discardableResult
     func create(_ model: Model) async throws -> WriteReceipt
 

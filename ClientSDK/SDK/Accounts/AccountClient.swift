@@ -49,6 +49,8 @@ public actor AccountClient {
     }
 
     /// Signs in. Parameters and errors are those of ``register(_:password:client:)``.
+    ///
+    /// - Throws: ``AccountFailure``; errors of `post`.
     public func logIn(_ login: String, password: String, client: UUID) async throws -> UserID {
         try await signIn("login", ["login": login, "password": password, "client": client.text])
     }
@@ -62,9 +64,13 @@ public actor AccountClient {
 
     /// Asks the server to send the account's owner a token that replaces a forgotten password. The answer does not
     /// reveal whether the account exists.
+    ///
+    /// - Throws: ``AccountFailure``; errors of `post`.
     public func askForReset(of login: String) async throws { _ = try await call("reset", ["login": login]) }
 
     /// Replaces a forgotten password with the token that ``askForReset(of:)`` sent, and signs in.
+    ///
+    /// - Throws: ``AccountFailure``; errors of `post`.
     public func reset(by token: String, password: String, client: UUID) async throws -> UserID {
         try await signIn("reset", ["reset": token, "password": password, "client": client.text])
     }

@@ -20,9 +20,13 @@ public struct KeptSignIn: Codable, Hashable, Sendable, CustomStringConvertible {
 /// another device can be restored.
 public protocol SignInKeeping: Sendable {
     /// Returns the sign-in that was kept last, or `nil` when there is none.
+    ///
+    /// - Throws: an error when the keeper cannot be read; the caller's call then fails with it.
     func signIn() async throws -> KeptSignIn?
 
     /// Stores the sign-in durably before it returns; `nil` deletes the stored one.
+    ///
+    /// - Throws: an error when nothing was stored; the caller's call then fails with it.
     func keep(_ signIn: KeptSignIn?) async throws
 }
 

@@ -74,6 +74,8 @@ public struct Blobs: Sendable {
     }
 
     /// Returns the blobs that are not on the server yet, oldest first, with those that it refused.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func unsent() async throws -> [UnsentBlob] {
         try await store.database.read { try BlobTable(db: $0).unsent() }
     }

@@ -39,6 +39,8 @@ extension SyncStore {
     /// An operator can compare it with the server's data (`tidemark verify --device`), and `tide replay` repeats the
     /// recorded steps. It contains no field values, unless ``FlightRecording/keepsValues`` was set. The call reads and
     /// hashes the whole copy: about a second for each 100,000 records.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read, or contains data that no SDK wrote.
     public func exportReport() async throws -> Data {
         var diagnostics = try await diagnostics()
         diagnostics.copy = try await database.read { [database] db in try database.copyState(db) }

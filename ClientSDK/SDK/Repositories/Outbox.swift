@@ -14,6 +14,8 @@ public struct Outbox: Sendable {
     }
 
     /// Returns the transactions that failed too often, and those behind them in the same scopes, oldest first.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func failed() async throws -> [FailedTransaction] {
         try await store.database.read { [store] db in
             let answered = try Withholding(db: db).answered()
@@ -33,11 +35,15 @@ public struct Outbox: Sendable {
     /// Sends all failed transactions again, in their order; `FailedTransaction.retry()` sends one. A transaction that
     /// may have arrived is sent only after the server has said that it did not. A new connection does the same
     /// automatically for transactions that met an outage, but not for those with `needsRetry`.
+    ///
+    /// - Throws: `StoreError` when the file cannot be written.
     public func retryFailed() async throws {
         try await store.enqueue { [database = store.database] db in try database.releaseWithheld(isAsked: true, db) }
     }
 
     /// Returns the transactions that the server refused, oldest first.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func parked() async throws -> [ParkedTransaction] {
         let stored = try await store.database.read { db in try Parking(db: db).parked() }
         return stored.map { ParkedTransaction(store: store, stored: $0) }
@@ -119,6 +125,8 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
     public static func == (left: ParkedTransaction, right: ParkedTransaction) -> Bool { left.stored == right.stored }
 
     /// Discards the write.
+    ///
+    /// - Throws: `StoreError` with `notFound` when the write is no longer parked.
     public func discard() async throws {
         let database = store.database
         try await database.change { [id = stored.transaction.id] db in try database.discardParked(id, db) }

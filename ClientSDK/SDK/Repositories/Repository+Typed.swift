@@ -33,6 +33,8 @@ extension Repository {
     ///
     /// To do so it reads the records, but not more than 10,000: beyond that, records that the model cannot hold are
     /// counted, too.
+    ///
+    /// - Throws: `StoreError` with `unknownName` or `coding` for a filter that does not match the schema.
     @concurrent public func count(where filter: ModelFilter<Model> = .all, in scope: ScopeID? = nil) async throws -> Int
     {
         let count = try RecordCount<Model>(store.database, filter, scope)
@@ -79,6 +81,8 @@ extension StoreSnapshot {
     /// Returns the records that match, as `Repository.readAll` does.
     ///
     ///     store.observe { try $0.models(Order.self, where: \.status == .ready, order: [.by(\.received, .descending)]) }
+    ///
+    /// - Throws: as `Repository.readAll` does.
     public func models<Model: SyncModel>(
         _ type: Model.Type, where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
         after model: Model? = nil, in scope: ScopeID? = nil
@@ -87,6 +91,8 @@ extension StoreSnapshot {
     }
 
     /// Counts the records that match; see `Repository.count(where:in:)`.
+    ///
+    /// - Throws: as `Repository.count(where:in:)` does.
     public func count<Model: SyncModel>(
         _ type: Model.Type, where filter: ModelFilter<Model> = .all, in scope: ScopeID? = nil
     ) throws -> Int {

@@ -86,6 +86,8 @@ public struct Repository<Model: SyncModel>: Sendable {
     ///
     /// The store reports each of them as `SyncLogEvent.undecodable` when a read first meets it, and `diagnostics()`
     /// names them.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     @concurrent public func undecodable() async throws -> [UndecodableRecord] {
         let reader = try ModelReader<Model>(store.database)
         let query = try query(nil, .oldestFirst, nil, nil)
@@ -149,6 +151,8 @@ public struct Repository<Model: SyncModel>: Sendable {
     // MARK: Writing
 
     /// Creates the record under the model's id; returns after the local commit.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does, for example `refused(.forbidden)`.
     @discardableResult
     public func create(_ model: Model) async throws -> WriteReceipt {
         try await store.write { $0.create(model) }
@@ -158,6 +162,7 @@ public struct Repository<Model: SyncModel>: Sendable {
     /// `WriteBatch.overwrite(_:)`.
     ///
     /// - Returns: the receipt; it has no steps when nothing differs.
+    /// - Throws: as `SyncStore.write(_:)` does, with `refused(.notFound)` for a record that is not on this device.
     @discardableResult
     public func overwrite(_ model: Model) async throws -> WriteReceipt {
         try await store.write { $0.overwrite(model) }
@@ -170,12 +175,16 @@ public struct Repository<Model: SyncModel>: Sendable {
     ///   - model: the edited state.
     ///   - original: the state that was read when the edit began.
     /// - Returns: the receipt; it has no steps when nothing differs.
+    /// - Throws: as `SyncStore.write(_:)` does, for example `refused(.conflict)` for a changed `manual` field.
     @discardableResult
     public func update(_ model: Model, from original: Model) async throws -> WriteReceipt {
         try await store.write { $0.update(model, from: original) }
     }
 
     /// Edits the stored record; `change` gets its latest state.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does, with `refused(.notFound)` for a record that is not on this device; any
+    ///   error of `change`. Nothing is then written.
     @discardableResult
     public func update(
         _ id: Model.ID, _ change: @escaping @Sendable (inout Model) throws -> Void
@@ -184,6 +193,8 @@ public struct Repository<Model: SyncModel>: Sendable {
     }
 
     /// Deletes the record.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     @discardableResult
     public func delete(_ id: Model.ID) async throws -> WriteReceipt {
         try await store.write { $0.delete(Model.self, id) }

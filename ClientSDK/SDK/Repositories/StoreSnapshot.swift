@@ -34,6 +34,8 @@ public struct StoreSnapshot {
     public var account: UserID { store.account }
 
     /// Returns the record with that id; `nil` also when the model cannot hold it, see `Repository.undecodable()`.
+    ///
+    /// - Throws: `StoreError` with `coding` for a value that is not an id of the collection.
     public func read<Model: SyncModel>(_ model: Model.Type, _ id: Model.ID) throws -> Model? {
         let query = RecordQuery(try store.database.coding(Model.self).key(id).id)
         return try ModelReader<Model>(store.database).models(query, db).first
@@ -49,6 +51,7 @@ public struct StoreSnapshot {
     ///   - clause: the SQL after `FROM collection`. Never put a value into it; write `?` and pass the value as an
     ///     argument.
     ///   - arguments: one value for each `?`.
+    /// - Throws: `StoreError` with `databaseFailed` for SQL that is wrong.
     public func models<Model: SyncModel>(
         _ model: Model.Type, _ clause: String, _ arguments: [FieldValue] = []
     ) throws -> [Model] {
@@ -168,6 +171,7 @@ extension SyncStore {
     ///
     /// - Parameter body: reads from the snapshot. It runs once, or again if it searches and the full-text index lacks
     ///   rows.
+    /// - Throws: any error of `body`; `StoreError` when the file cannot be read; `CancellationError`.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (StoreSnapshot) throws -> Value) async throws -> Value
     {
         try await database.readIndexed { [self] db in try body(StoreSnapshot(db, self)) }

@@ -214,6 +214,8 @@ public final class SyncStore: Sendable {
     }
 
     /// Creates a store in memory that ends with the process, for previews and tests.
+    ///
+    /// - Throws: `StoreError` with `unknownName` or `coding` when a model does not match the schema.
     public static func inMemory(
         account: UserID, schema: Schema, models: [any SyncModel.Type] = [], cache: CachePolicy = CachePolicy(),
         environment: StoreEnvironment = .system, logger: Logger? = nil
@@ -282,6 +284,7 @@ public final class SyncStore: Sendable {
     ///     }
     ///
     /// - Returns: one receipt, which ends when all parts are settled: with a refusal when any part was refused.
+    /// - Throws: as `write(_:)` does.
     @discardableResult
     public func write(_ mode: WriteMode, _ body: (inout WriteBatch) throws -> Void) async throws -> WriteReceipt {
         var batch = WriteBatch()
@@ -296,6 +299,8 @@ public final class SyncStore: Sendable {
     ///         batch.create(card)
     ///         return card
     ///     }
+    ///
+    /// - Throws: as `write(_:)` does.
     @discardableResult
     public func write<Value>(
         _ mode: WriteMode = .atomic, _ body: (inout WriteBatch) throws -> Value
@@ -335,11 +340,15 @@ public final class SyncStore: Sendable {
 
     /// Returns the receipt of an earlier write; `nil` when the store does not know the write, or has forgotten it
     /// because it was committed long ago.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func receipt(for id: UUID) async throws -> WriteReceipt? {
         try await receipt(for: [id])
     }
 
     /// Returns the receipt of a write in parts: pass all of `WriteReceipt.parts`.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func receipt(for parts: [UUID]) async throws -> WriteReceipt? {
         let transactions = parts.map { UniqueID($0) }
         let step = try await database.read { db in try ReceiptTable(db: db).step(transactions) }

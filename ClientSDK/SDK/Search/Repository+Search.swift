@@ -52,6 +52,8 @@ extension SyncStore {
     /// Finds records of a collection; see `Repository.search`.
     ///
     ///     let hits = try await store.search("battery", in: Message.self, order: .recency, limit: 20)
+    ///
+    /// - Throws: as `Repository.search` does.
     public func search<Model: SyncModel>(
         _ text: String, in model: Model.Type, order: SearchOrder = .relevance, limit: Int = 50
     ) async throws -> [SearchHit<Model>] {
@@ -61,6 +63,8 @@ extension SyncStore {
 
 extension StoreSnapshot {
     /// Finds records; see `Repository.search`.
+    ///
+    /// - Throws: as `Repository.search` does.
     public func search<Model: SyncModel>(
         _ text: String, in model: Model.Type, where filter: Filter? = nil, orderBy order: SearchOrder = .relevance,
         limit: Int = 50, in scope: ScopeID? = nil

@@ -11,7 +11,7 @@ struct BenchCommand: AsyncParsableCommand {
         abstract: "Measure a server over its real wire: writes, fan-out, catch-up, idle connections.",
         discussion: """
             The load generator is one thread of this process with sockets of its own; it starts a server process on a \
-            new database unless --server names one. Build with '-c release' before you believe a figure.
+            new database unless --server names one. Build with '-c release' for valid figures.
 
             EXAMPLES
               tide bench writes --writers 256 --seconds 10
@@ -33,7 +33,7 @@ struct BenchTargetOptions: ParsableArguments {
     @Option(
         help: """
             Measure this server instead of starting one: http://host:port, or https://host:port through a relay of \
-            this process, whose work is then in the figures. Tokens are signed with the secret of --secret-file, or of \
+            this process, whose work is then part of the figures. Tokens are signed with the secret of --secret-file, or of \
             the environment.
             """)
     var server: String?
@@ -130,8 +130,8 @@ struct BenchFanOut: AsyncParsableCommand {
         commandName: "fanout",
         abstract: "Deliveries to many subscribers of one conversation: as many as possible, or their age at a rate.",
         discussion: """
-            Ages run from the server's stamp, which it takes before the commit, so the time on disk is in them; and \
-            from the writer's push. With --server on another machine the first is no better than the two clocks agree.
+            Ages are measured from the server's stamp, which it takes before the commit, so they include the disk's \
+            time; and from the writer's push. With --server on another machine, the first depends on both clocks.
             """)
 
     @Option(help: "Connections that read.")

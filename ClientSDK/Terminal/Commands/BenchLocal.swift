@@ -5,10 +5,10 @@ import TidemarkCommandLine
 struct BenchLocal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "local",
-        abstract: "The client's file beside SQLite's C API on the same file, with the limits it has to keep.",
+        abstract: "The client's file beside SQLite's C API on the same file, with the limits to keep.",
         discussion: """
-            At the end two devices on real sockets, to a server on this machine: how soon what one writes is answered, and \
-            both have the same.
+            At the end, two devices on real sockets, with a server on this machine: the time until a write is answered, \
+            and until both devices have the same data.
             """)
 
     @Option(help: "Messages of the long conversation.")

@@ -7,7 +7,7 @@ import TidemarkCommandLine
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Play real chat through several devices while the server is killed, and judge what arrived.",
+        abstract: "Play real chat through several devices while the server is killed, and check the result.",
         discussion: """
             Starts a server of its own, opens devices with a SQLite file each, plays recorded chat through them (a day \
             is a conversation, joins and leaves are its members), takes devices off the network and back, kills the \
@@ -51,7 +51,7 @@ struct DemoCommand: AsyncParsableCommand {
     var database: String?
 
     @Option(
-        help: "Decides who plays whom, when devices go offline and when servers die. (default: another one each time)")
+        help: "The seed of parts, offline times and kills. (default: another one each time)")
     var seed: UInt64?
 
     @Option(help: "Keep the devices' databases in this folder. (default: a temporary one)")

@@ -6,13 +6,13 @@ import TidemarkIdentity
 /// The options for a device's token.
 struct TokenOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("A token; better give --token-file or TIDEMARK_TOKEN, which no list of processes shows."))
+        help: ArgumentHelp("A token; prefer --token-file or TIDEMARK_TOKEN, which no list of processes shows."))
     var token: String?
 
-    @Option(help: ArgumentHelp("The file that holds a token; read anew for each connection.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file with a token; it is read again for each connection.", valueName: "file"))
     var tokenFile: String?
 
-    @Option(help: "The workspace, when tokens are made here from a secret.")
+    @Option(help: "The workspace, for tokens that are made from a secret.")
     var workspace = SigningOptions.workspace
 
     @OptionGroup var signing: SigningOptions

@@ -61,9 +61,9 @@ enum ChatInstruction: Hashable, Sendable {
 
     /// The list of instructions, a line each.
     static let legend = [
-        "/who            who is here, and who has read how far", "/older          more of the past; also Page Up",
-        "/search WORDS   messages of this device that contain them",
-        "/retry          send again what was refused or not answered",
+        "/who            the members, and what each has read", "/older          older messages; also Page Up",
+        "/search WORDS   messages on this device that contain them",
+        "/retry          send refused and unanswered messages again",
         "/attach PATH WORDS   send a file; \"PATH\" when it has spaces",
         "/files          the files here, by number", "/save N PATH    write file N to the disk",
         "/quit           also Ctrl-C, and Ctrl-D on an empty line",
