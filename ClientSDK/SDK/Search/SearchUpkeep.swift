@@ -17,7 +17,8 @@ final class SearchUpkeep: Sendable {
     static let waitingAtRest: Int64 = 128
     /// The most older rows that one write adds.
     private static let rowsPerWrite: Int64 = 4_096
-    /// As SQLite itself does: each new page is merged into larger parts a few times.
+    /// The rows of index content merged for each new page. SQLite uses the same number: each new page is merged into
+    /// larger parts a few times.
     private static let rowsPerMergedPage = 4
     /// The pages that one merge step writes: one or two milliseconds, for which a write may have to wait.
     private static let pagesPerStep = 32

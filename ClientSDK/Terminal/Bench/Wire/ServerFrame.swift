@@ -1,4 +1,4 @@
-/// One whole WebSocket frame of the server, read in place: unmasked, as servers send them.
+/// One whole WebSocket frame of the server, read without copying it: unmasked, as servers send them.
 struct ServerFrame {
     let opcode: UInt8
     /// The range of the payload in the searched bytes.

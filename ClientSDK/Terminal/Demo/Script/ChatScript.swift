@@ -53,7 +53,7 @@ struct ChatScript: Sendable {
     ///
     /// - Throws: `CommandFailure` with the number of the line that cannot be read.
     static func file(_ path: String) throws -> [ChatEvent] {
-        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int,  // told below
+        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int,  // reported below
             size <= fileBytesMax, let bytes = FileManager.default.contents(atPath: path)
         else { throw CommandFailure("cannot read \(path), or it is larger than \(fileBytesMax) bytes") }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
