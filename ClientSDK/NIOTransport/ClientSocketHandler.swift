@@ -157,7 +157,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
             guard !machine.isClosing else { break }
             send(WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: ByteBuffer()), context)
         case .silent:
-            finish(NIOTransportError(.silent, "nothing heard for \(limits.silence.silenceMax)"))
+            finish(NIOTransportError(.silent, "the server sent nothing for \(limits.silence.silenceMax)"))
             return context.close(promise: nil)
         }
         setAlarm(context)

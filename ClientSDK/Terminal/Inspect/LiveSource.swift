@@ -5,7 +5,7 @@ import TidemarkCommandLine
 import TidemarkModel
 import TidemarkNIOTransport
 
-/// The source of looks.
+/// Reads the state that the screen shows, and executes commands.
 protocol LiveSource: Sendable {
     /// - Throws: the file's error when it cannot be read.
     func look() async throws -> LiveLook
