@@ -9,6 +9,7 @@ import TidemarkModel
 ///
 /// The client keeps a new sign-in before it uses it, and uses it until the next one is kept: a lost answer signs nobody
 /// out.
+///
 /// Create one client for each account on a device. Two that share one keeper sign the device out.
 public actor AccountClient {
     /// Carries a call to the server.

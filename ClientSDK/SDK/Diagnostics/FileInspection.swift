@@ -29,7 +29,7 @@ package struct FileInspection: Sendable {
         try queue.read { db in try db.tableExists("tidemark_rescue") ? RescueTable(db: db).all() : [] }
     }
 
-    /// Returns what `SyncStore.story(of:)` reads from inside.
+    /// Returns what `SyncStore.story(of:in:)` reads from inside.
     ///
     /// - Throws: `StoreError` with `unknownName` for a collection that the file does not have.
     package func story(_ key: RecordKey) throws -> RecordStory {

@@ -2,8 +2,7 @@ import GRDB
 public import TidemarkModel
 
 /// The records of one collection as an app's models. A read sees local writes at once, and others' writes as soon as
-/// they have arrived; no call waits for the network, except `fetch` and
-/// `syncNow`.
+/// they have arrived. No call waits for the network, except `fetch` and `syncNow`.
 ///
 /// ## Topics
 ///

@@ -59,6 +59,8 @@ public struct StoreSnapshot {
     }
 
     /// Returns the transactions that the server refused, oldest first.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func parked() throws -> [ParkedTransaction] {
         try Parking(db: db).parked().map { ParkedTransaction(store: store, stored: $0) }
     }
@@ -66,6 +68,9 @@ public struct StoreSnapshot {
     /// Returns records of a collection whose creation was refused, and which are therefore in no table. Each has its
     /// written values, the state `failed`, and the transaction that waits to be retried or discarded. Records that the
     /// model cannot hold are left out; `parked()` has them.
+    ///
+    /// - Throws: `StoreError` with `refused(.unknownCollection)` when the schema has no such collection, or when the
+    ///   file cannot be read.
     public func refused<Model: SyncModel>(
         _ model: Model.Type
     ) throws -> [(model: Model, transaction: ParkedTransaction)] {
@@ -91,6 +96,8 @@ public struct StoreSnapshot {
     }
 
     /// Returns the unsettled writes to records of the scope, by record; the last one where there are several.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func pendingWrites(in scope: ScopeID) throws -> [RecordKey: PendingWrite] {
         let sql = """
             SELECT \(Self.writeColumns)
@@ -103,6 +110,8 @@ public struct StoreSnapshot {
     }
 
     /// Returns the unsettled writes to some records of a collection, whatever else waits: for a page of a list.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func pendingWrites(to ids: [UUID], of collection: String) throws -> [RecordKey: PendingWrite] {
         guard !ids.isEmpty else { return [:] }
         let sql = """
