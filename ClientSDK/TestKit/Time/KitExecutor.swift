@@ -1,7 +1,7 @@
 import Dispatch
 import TidemarkLock
 
-/// Runs the engines of a kit, one job after the other on one thread, and only when `run` is called.
+/// Runs the engines of a kit, one job after the other on one thread, and only on request.
 ///
 /// Thus everything between two calls of `run` happens in the same order each time. Blocking for a local database is
 /// allowed here.
