@@ -2,10 +2,10 @@ import Foundation
 import Tidemark
 
 extension Chat {
-    /// Does what a messenger does by itself, until the calling task is cancelled: acknowledges what arrives, marks
-    /// what was seen as read, and clears up after direct conversations that both sides opened at the same time.
+    /// Runs the automatic work of a messenger until the calling task is cancelled. It acknowledges messages that
+    /// arrive, marks seen messages as read, and cleans up direct conversations that both sides opened at the same time.
     ///
-    /// Run it once a store; without it, call `MessageRepository.markDelivered(_:)`.
+    /// Run it once per store; without it, call `MessageRepository.markDelivered(_:)`.
     /// - Parameter clock: measures the pause between receipts.
     /// - Throws: errors of the database.
     public func run(clock: any Clock<Duration> = ContinuousClock()) async throws {
@@ -17,7 +17,8 @@ extension Chat {
         }
     }
 
-    /// Raises the delivery marks to what is here. What arrives during a pause is acknowledged with the next write.
+    /// Raises the delivery marks to the messages on this device. Messages that arrive during a pause are acknowledged
+    /// with the next write.
     private func acknowledgeDeliveries(_ clock: any Clock<Duration>) async throws {
         let account = FieldValue.string(store.account.text)
         let arrivals = store.observe { try $0.rows(Self.undeliveredSQL, [account], as: Undelivered.self) }
@@ -34,7 +35,7 @@ extension Chat {
         let newest: Int64
     }
 
-    /// Writes what was noted as seen. What is noted during the pause goes with it.
+    /// Writes the noted messages as read. Messages noted during the pause are included.
     private func markSeen(_ clock: any Clock<Duration>) async throws {
         for await _ in seen.signals {
             try await clock.sleep(for: limits.receiptPause)
@@ -42,7 +43,7 @@ extension Chat {
         }
     }
 
-    /// The newest message of others in each conversation, where it is after both marks.
+    /// Finds the newest message of others in each conversation, if it is after both marks.
     static let undeliveredSQL = """
         SELECT own.id, own.newest
         FROM (
@@ -59,8 +60,9 @@ extension Chat {
         WHERE own.newest > max(coalesce(r.deliveredThrough, 0), coalesce(r.readThrough, 0))
         """
 
-    /// Both sides made the record of the same id; the server kept the first, and refused the second as `id_conflict`. Once
-    /// the first is here, the second has nothing to add: messages are transactions of their own.
+    /// Both sides created the record with the same id; the server kept the first, and refused the second as
+    /// `id_conflict`. When the first has arrived, the second has nothing to add: messages are transactions of their
+    /// own.
     private func clearDoubledDirects() async throws {
         let doubled = store.observe { snapshot in
             try snapshot.parked(ConversationRecord.self).filter { edit in
@@ -74,7 +76,7 @@ extension Chat {
                 do {
                     try await transaction.discard()
                 } catch let error as StoreError where error.code == .notFound {
-                    // Somebody else has discarded or retried it meanwhile.
+                    // Another call has discarded or retried it meanwhile.
                     continue
                 }
             }
@@ -83,7 +85,7 @@ extension Chat {
 }
 
 extension ParkedEdit<ConversationRecord> {
-    /// Whether it opens a direct conversation and nothing else, and the id was taken.
+    /// True when it only opens a direct conversation, and the id was taken.
     fileprivate var isRefusedDirect: Bool {
         guard rejection.code == .idConflict, transaction.mutations.count == 1, kind == .created, let written,
             written.kind == Conversation.Kind.direct.rawValue, written.participantIds.count <= 2,

@@ -9,22 +9,22 @@ public import Tidemark
 ///     try await chat.messages.send("hi", to: conversation.id)
 ///     try await chat.run()  // as long as the user is signed in
 public struct Chat: Sendable {
-    /// Whose chat it is, with its connection and its outbox.
+    /// The store of the account, with its connection and its outbox.
     public let store: SyncStore
-    /// What was said.
+    /// The messages of the conversations.
     public let messages: any MessageRepository
-    /// Where the user takes part.
+    /// The conversations in which the user takes part.
     public let conversations: any ConversationRepository
-    /// Who else there is, and the user's own profile.
+    /// The users with a profile, and the user's own profile.
     public let users: any UserRepository
-    /// Who is there.
+    /// The presence of other users.
     public let presence: UserPresence
-    /// Who is typing.
+    /// The typing indicators.
     public let typing: Typing
     let limits: ChatLimits
     let seen = SeenMarks()
 
-    /// - Parameter store: opened with `ChatSchema.schema()`, or with a schema that has all of it.
+    /// - Parameter store: a store opened with `ChatSchema.schema()`, or with a schema that includes it.
     public init(_ store: SyncStore, limits: ChatLimits = ChatLimits()) {
         self.store = store
         self.limits = limits
@@ -35,12 +35,14 @@ public struct Chat: Sendable {
         presence = UserPresence(store)
     }
 
-    /// What the records are read as, for `SyncStore.open`.
+    /// The models of the records, for `SyncStore.open`.
     public static let models: [any SyncModel.Type] = [
         ConversationRecord.self, MessageRecord.self, ReceiptRecord.self, UserRecord.self,
     ]
 
-    /// Opens the account's database in a folder, or makes it; works without a network.
+    /// Opens the account's database in a folder, or creates it; it needs no network.
+    ///
+    /// - Throws: as `SyncStore.open` does.
     @concurrent public static func open(
         account: UserID, at folder: URL, cache: CachePolicy = CachePolicy(), limits: ChatLimits = ChatLimits()
     ) async throws -> Chat {

@@ -1,15 +1,15 @@
-/// Why the chat refused a call. What the store refuses arrives as `StoreError`.
+/// The reason why the chat refused a call. Refusals of the store arrive as `StoreError`.
 public enum ChatError: Error, Hashable, Sendable {
-    /// That message did not fail.
+    /// The message has not failed.
     case notFailed
-    /// A direct conversation has its two members for ever.
+    /// The members of a direct conversation cannot change.
     case direct
-    /// The attachment was made of other bytes than are to be sent with it.
+    /// The attachment was made from other bytes than those to be sent with it.
     case otherBytes
-    /// The attachment names no bytes that a store keeps.
+    /// The attachment does not refer to bytes of the store.
     case noBytes
-    /// There is no such conversation here.
+    /// There is no such conversation on this device.
     case notFound
-    /// Others have every id that a direct conversation with that user could have.
+    /// Other conversations have every id that a direct conversation with that user could have.
     case taken
 }

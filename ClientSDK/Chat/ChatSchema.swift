@@ -1,11 +1,13 @@
 public import Tidemark
 import TidemarkChatSchema
 
-/// The chat's schema: apps open their store with it, and `tidemark serve --dev` takes it when it is given none.
+/// The chat's schema: apps open their store with it, and it is the default of `tidemark serve --dev`.
 public enum ChatSchema: Sendable {
-    /// The document, JSON.
+    /// The schema document, as JSON.
     public static var document: [UInt8] { ChatDocument.json }
 
-    /// The document, read.
+    /// Returns the parsed schema.
+    ///
+    /// - Throws: never for the shipped document.
     public static func schema() throws(SchemaError) -> Schema { try Schema(json: document) }
 }

@@ -1,6 +1,6 @@
-/// The schema of the chat domain as a document: the one file that apps open their store with, and that a server started
-/// for trying things out takes.
+/// The schema of the chat domain as a document: the one file with which apps open their store, and the default of a
+/// development server.
 package enum ChatDocument {
-    /// JSON.
+    /// The document as JSON.
     package static var json: [UInt8] { PackageResources.chat_schema_json }
 }

@@ -1,6 +1,6 @@
 public import TidemarkModel
 
-/// As its digits: what a field of type `blob` holds.
+/// The coding of a digest as its digits, which a field of type `blob` holds.
 extension BlobDigest: Codable {
     /// - Throws: `DecodingError` for anything but 64 lower-case hexadecimal digits.
     public init(from decoder: any Decoder) throws {

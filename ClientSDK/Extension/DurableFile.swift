@@ -1,14 +1,15 @@
 import Foundation
 
-/// Writes a file so that whoever looks sees all of it or none, whatever ends the process meanwhile. No lock is held: a
-/// process that is suspended in the middle leaves nothing that others wait for.
+/// Writes a file atomically: a reader sees all of it or none, even if the process ends meanwhile. It holds no lock: a
+/// process that is suspended in the middle blocks nobody.
 enum DurableFile {
-    /// Files with this prefix are being written, or were when their writer ended.
+    /// The prefix of files that are being written, or were when their writer ended.
     static let partPrefix = ".part-"
 
     /// - Parameters:
-    ///   - part: makes the name of the file while it is written unlike any other.
-    ///   - isDurable: false for what is made again anyway: after a power cut it may be the former one, or cut.
+    ///   - part: makes the name of the temporary file unique.
+    ///   - isDurable: false for a file that is written again anyway: after a power cut it may be the previous one, or
+    ///     cut.
     static func write(
         _ bytes: Data, to name: String, in folder: URL, part: String, isDurable: Bool = true
     ) throws(SharingError) {
@@ -36,7 +37,7 @@ enum DurableFile {
         if isDurable { try confirm(folder) }
     }
 
-    /// Has the disk know the names in a folder as they are.
+    /// Makes the names in a folder durable.
     ///
     /// - Throws: `unconfirmed`.
     static func confirm(_ folder: URL) throws(SharingError) {
@@ -62,7 +63,7 @@ enum DurableFile {
 
     private static func flush(_ descriptor: CInt) -> Bool {
         #if canImport(Darwin)
-        // What `fsync` does not ask there: that the disk itself has it.
+        // `fsync` does not ask the disk itself on Darwin; this does.
         if fcntl(descriptor, F_FULLFSYNC, 0) == 0 { return true }
         #endif
         return fsync(descriptor) == 0
@@ -76,7 +77,7 @@ enum DurableFile {
     }
 }
 
-/// The system's call, which a method hides.
+/// Calls the system's function, whose name a method hides.
 private func put(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

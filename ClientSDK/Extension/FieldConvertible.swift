@@ -1,11 +1,11 @@
 package import Foundation
 package import TidemarkModel
 
-/// Swift types that stand for one field value by themselves; everything else is coded member by member.
+/// Swift types that convert to one field value directly; all others are coded member by member.
 package protocol FieldConvertible {
-    /// `nil` for a value that no field can hold, such as an infinite number.
+    /// The field value; `nil` for a value that no field can hold, such as an infinite number.
     var fieldValue: FieldValue? { get }
-    /// `nil` for a value of another kind or out of range.
+    /// Returns `nil` for a value of another kind or out of range.
     static func from(_ value: FieldValue) -> Self?
 }
 
@@ -20,9 +20,9 @@ extension Bool: FieldConvertible {
 }
 
 extension FieldConvertible where Self: FixedWidthInteger {
-    /// `nil` above what an integer field holds.
+    /// The field value; `nil` above the range of an integer field.
     package var fieldValue: FieldValue? { Int64(exactly: self).map { .integer($0) } }
-    /// `nil` for another kind, or out of the type's range.
+    /// Returns `nil` for a value of another kind, or out of the type's range.
     package static func from(_ value: FieldValue) -> Self? {
         if case .integer(let number) = value { Self(exactly: number) } else { nil }
     }
@@ -55,7 +55,7 @@ extension Float: FieldConvertible {
     package static func from(_ value: FieldValue) -> Float? { Double.from(value).map { Float($0) } }
 }
 
-/// Whole milliseconds; what is finer is lost.
+/// Dates as whole milliseconds; finer parts are lost.
 extension Date: FieldConvertible {
     package var fieldValue: FieldValue? {
         Int64(exactly: (timeIntervalSince1970 * 1_000).rounded()).map { .integer($0) }
@@ -77,7 +77,7 @@ extension URL: FieldConvertible {
     package static func from(_ value: FieldValue) -> URL? { String.from(value).flatMap { URL(string: $0) } }
 }
 
-/// Base64.
+/// Bytes as Base64.
 extension Data: FieldConvertible {
     package var fieldValue: FieldValue? { .string(base64EncodedString()) }
     package static func from(_ value: FieldValue) -> Data? { String.from(value).flatMap { Data(base64Encoded: $0) } }

@@ -4,14 +4,14 @@ package import TidemarkModel
 /// Encodes a Swift value as a field value.
 package struct FieldEncoder: Encoder {
     private let slot: Slot
-    /// Where in the value it stands.
+    /// The path of the value inside the encoded one.
     package let codingPath: [any CodingKey]
-    /// Nothing: see `Encoder`.
+    /// An empty dictionary: see `Encoder`.
     package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// The value of a field, a string or an object for a struct.
+    /// Returns the field value: a plain one, or an object for a struct.
     ///
-    /// - Throws: `EncodingError` for what no field can hold.
+    /// - Throws: `EncodingError` for a value that no field can hold.
     package static func encode(_ value: some Encodable) throws -> FieldValue {
         let slot = Slot()
         try FieldEncoder(slot: slot, codingPath: []).encode(value)
@@ -23,19 +23,19 @@ package struct FieldEncoder: Encoder {
         self.codingPath = codingPath
     }
 
-    /// An object: see `Encoder`.
+    /// Begins an object: see `Encoder`.
     package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         slot.becomeObject()
         return KeyedEncodingContainer(FieldEncodingMembers(slot: slot, codingPath: codingPath))
     }
 
-    /// An array: see `Encoder`.
+    /// Begins an array: see `Encoder`.
     package func unkeyedContainer() -> any UnkeyedEncodingContainer {
         slot.becomeArray()
         return FieldEncodingElements(slot: slot, codingPath: codingPath)
     }
 
-    /// A plain value: see `Encoder`.
+    /// Begins a plain value: see `Encoder`.
     package func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
@@ -49,7 +49,7 @@ extension FieldEncoder: SingleValueEncodingContainer {
 }
 
 extension FieldConvertible {
-    /// - Throws: `EncodingError`, with the place of what no field can hold.
+    /// - Throws: `EncodingError` with the path of a value that no field can hold.
     fileprivate func encoded(at path: [any CodingKey], _ key: any CodingKey...) throws -> FieldValue {
         guard let fieldValue else {
             throw EncodingError.invalidValue(
@@ -59,7 +59,7 @@ extension FieldConvertible {
     }
 }
 
-/// A value while it is being built: containers of one value share it.
+/// A value that is being built; containers of one value share it.
 private final class Slot {
     private enum Content {
         case value(FieldValue)
@@ -68,12 +68,12 @@ private final class Slot {
     }
 
     private var content = Content.object
-    /// What an object or array has, in the order of encoding; elements have no name.
+    /// The members of an object or array, in the order of encoding; elements have no name.
     private var entries: [Fields.Entry] = []
-    /// Entries whose values are being built.
+    /// The entries whose values are being built.
     private var unfinished: [(index: Int, slot: Slot)] = []
 
-    /// Room for the properties of most models.
+    /// Enough for the properties of most models.
     private static let capacity = 8
 
     var value: FieldValue {
@@ -83,7 +83,7 @@ private final class Slot {
         case .value(let value): return value
         case .array: return .array(entries.map(\.value))
         case .object:
-            // The last word on a name counts.
+            // Of equal names, the last value is used.
             return .object(Fields(unsorted: entries) ?? entries.reduce(into: Fields()) { $0[$1.name] = $1.value })
         }
     }
@@ -130,7 +130,7 @@ private struct FieldEncodingMembers<Key: CodingKey>: KeyedEncodingContainerProto
 
     func encodeNil(forKey key: Key) throws { slot.set(key.stringValue, to: .null) }
 
-    // What most properties are needs no look for a conformance.
+    // The types of most properties need no search for a conformance.
     func encode(_ value: String, forKey key: Key) throws { slot.set(key.stringValue, to: .string(value)) }
     func encode(_ value: Bool, forKey key: Key) throws { slot.set(key.stringValue, to: .boolean(value)) }
     func encode(_ value: Int64, forKey key: Key) throws { slot.set(key.stringValue, to: .integer(value)) }

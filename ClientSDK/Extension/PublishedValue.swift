@@ -1,21 +1,21 @@
 public import Foundation
 package import TidemarkModel
 
-/// What the app published under a name, with its age. It was so when it was published: what came since is not in it.
+/// A value that the app published under a name, with its age. Later changes are not in it.
 public struct PublishedValue<Value: Sendable>: Sendable {
-    /// What was published.
+    /// The published value.
     public let value: Value
-    /// When, by the device's clock.
+    /// The time of publishing, by the device's clock.
     public let date: Date
-    /// Whose it is.
+    /// The user for whom it was published.
     public let account: String
 
-    /// A value of a stand-in, for previews of a widget.
+    /// Creates a value of a stand-in, for previews of a widget.
     public init(_ value: Value, date: Date, account: String) {
         (self.value, self.date, self.account) = (value, date, account)
     }
 
-    /// Seconds since it was published; none when the clock went back.
+    /// Returns the time since publishing; 0 when the clock went back.
     public func age(at now: Date) -> Duration { .seconds(max(0, now.timeIntervalSince(date))) }
 }
 
@@ -41,7 +41,7 @@ package enum PublishedFiles {
         }
     }
 
-    /// Takes the place of what was published under the name before; that stays when this is refused.
+    /// Replaces the value under the name; if the new value is refused, the old one stays.
     package static func write(
         _ value: some Encodable & Sendable, _ name: String, of account: UserID, at now: Milliseconds, in shared: URL,
         part: UniqueID, _ limits: SharingLimits
@@ -50,17 +50,17 @@ package enum PublishedFiles {
         let payload: Data
         do {
             payload = try JSONEncoder().encode(Body(account: account.text, published: now, value: value))
-        } catch { throw SharingError(.coding, "\(name): the value does not encode: \(error)") }
+        } catch { throw SharingError(.coding, "\(name): the value cannot be encoded: \(error)") }
         guard payload.count <= limits.publishedBytesMax else {
             throw SharingError(
-                .tooLarge, "\(name): \(payload.count) bytes; \(limits.publishedBytesMax) may be published")
+                .tooLarge, "\(name): \(payload.count) bytes; the limit is \(limits.publishedBytesMax)")
         }
         try DurableFile.write(
             SealedFile.seal(payload, as: .published), to: name, in: folder(in: shared), part: part.description,
             isDurable: false)
     }
 
-    /// `nil` where nothing is published under the name, or another user's.
+    /// Returns the value; `nil` when nothing is published under the name, or only for another user.
     static func read<Value: Decodable & Sendable>(
         _ name: String, of account: UserID, in shared: URL, _ limits: SharingLimits
     ) throws(SharingError) -> PublishedValue<Value>? {
@@ -76,10 +76,10 @@ package enum PublishedFiles {
             guard body.account == account.text else { return nil }
             let date = Date(timeIntervalSince1970: Double(body.published) / 1_000)
             return PublishedValue(body.value, date: date, account: body.account)
-        } catch { throw SharingError(.coding, "\(name): what was published is no \(Value.self): \(error)") }
+        } catch { throw SharingError(.coding, "\(name): the published value is not a \(Value.self): \(error)") }
     }
 
-    /// Takes away all that is published.
+    /// Deletes everything that is published.
     package static func remove(in shared: URL) throws {
         let folder = folder(in: shared)
         guard FileManager.default.fileExists(atPath: folder.path) else { return }

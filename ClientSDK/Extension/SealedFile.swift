@@ -1,50 +1,50 @@
 package import Foundation
 import TidemarkModel
 
-/// A small file that says what it is, of which version, and how many bytes it has: whoever reads it knows that it is whole.
+/// A small file whose first line has its kind, version and length: a reader can tell that it is complete.
 ///
 ///     tidemark spool 1 412 9f86d081884c7d65…
 ///     {"account":"ann", …
 package enum SealedFile {
-    /// What a file is for.
+    /// The purpose of a file.
     package enum Kind: String {
         /// A write of an extension.
         case spool
         /// A value that the app published.
         case published
-        /// Who is signed in.
+        /// The signed-in user.
         case account
     }
 
-    /// Why a file is not read.
+    /// The reason why a file is not read.
     package enum Fault: Error, Hashable, Sendable {
-        /// No file of this SDK, or of another kind.
+        /// The file is not one of this SDK, or of another kind.
         case foreign
-        /// Of a newer version of this SDK.
+        /// A newer version of this SDK wrote the file.
         case newer
-        /// Bytes are missing or are others than were written.
+        /// Bytes are missing or differ from the written ones.
         case cut
-        /// More bytes than such a file may have.
+        /// The file has more bytes than allowed.
         case tooLarge(Int)
-        /// The system does not give it now, as while the phone is locked.
+        /// The system does not allow reading now, for example while the phone is locked.
         case unreadable(String)
     }
 
-    /// Raised when an older SDK could not read what this one writes.
+    /// The version of the format. It is raised when an older SDK cannot read the new form.
     static let version: Int64 = 1
-    /// Bytes of the first line, at most.
+    /// The most bytes of the first line.
     package static let headBytesMax = 160
 
-    /// The file's bytes.
+    /// Returns the file's bytes for a payload.
     package static func seal(_ payload: Data, as kind: Kind) -> Data {
         let sum = BlobDigest(of: payload)
         return Data("tidemark \(kind.rawValue) \(version) \(payload.count) \(sum)\n".utf8) + payload
     }
 
-    /// What was sealed.
+    /// Returns the payload of a file's bytes.
     package static func open(_ bytes: Data, as kind: Kind) throws(Fault) -> Data {
         guard let end = bytes.prefix(headBytesMax).firstIndex(of: UInt8(ascii: "\n")) else {
-            // A first line that is not whole may be that of a file that is cut.
+            // An incomplete first line may belong to a file that was cut.
             throw bytes.count < headBytesMax && bytes.starts(with: "tidemark ".utf8) ? .cut : .foreign
         }
         let words = String(decoding: bytes[bytes.startIndex..<end], as: UTF8.self).split(separator: " ")
@@ -58,7 +58,7 @@ package enum SealedFile {
         return payload
     }
 
-    /// What was sealed in a file; `nil` where there is none.
+    /// Returns the payload of a file; `nil` when there is no file.
     package static func read(_ file: URL, as kind: Kind, bytesMax: Int) throws(Fault) -> Data? {
         var found = stat()
         guard lstat(file.path, &found) == 0 else {
@@ -69,7 +69,7 @@ package enum SealedFile {
         guard Int(found.st_size) <= bytesMax + headBytesMax else { throw .tooLarge(Int(found.st_size)) }
         let bytes: Data
         do { bytes = try Data(contentsOf: file) } catch {
-            // The other side may have taken it away since.
+            // The other side may have deleted it since.
             guard FileManager.default.fileExists(atPath: file.path) else { return nil }
             throw .unreadable("\(error)")
         }
@@ -78,18 +78,18 @@ package enum SealedFile {
 }
 
 extension SealedFile.Fault {
-    /// The rest of a sentence about a file.
+    /// The rest of a sentence that begins with the file.
     package var reason: String {
         switch self {
-        case .foreign: "is no file of this SDK for this place"
-        case .newer: "is of a newer version of this SDK"
-        case .cut: "is not as it was written"
-        case .tooLarge(let bytes): "has \(bytes) bytes, more than such a file may have"
+        case .foreign: "is not a file of this SDK, or is of another kind"
+        case .newer: "was written by a newer version of this SDK"
+        case .cut: "is damaged: its content is not what was written"
+        case .tooLarge(let bytes): "has \(bytes) bytes, more than the limit for such a file"
         case .unreadable(let why): "cannot be read now: \(why)"
         }
     }
 
-    /// For a file that a call rests on.
+    /// Returns the error for a file that a call requires.
     func named(_ file: URL) -> SharingError {
         let code: SharingError.Code =
             switch self {

@@ -1,8 +1,8 @@
 public import Foundation
 package import TidemarkModel
 
-/// The folder of an App Group in which an app and its extensions leave files for each other: writes for the app to adopt,
-/// and values for extensions to show. No extension opens the app's database, and nobody holds a lock.
+/// The folder of an App Group in which an app and its extensions leave files for each other: writes for the app to
+/// adopt, and values for extensions to show. No extension opens the app's database, and no lock is held.
 ///
 ///     import TidemarkExtension                        // in the extension: no database, no network
 ///
@@ -11,13 +11,13 @@ package import TidemarkModel
 ///     let inbox = try shared.published("inbox", as: [Row].self)
 ///
 /// The app opens its store with the same folder, `SyncStore.open(account:at:schema:shared:)`. Its database stays in a
-/// folder of its own: an app that is suspended while it holds a lock in an App Group is ended by the system.
+/// folder of its own: the system ends an app that is suspended while it holds a lock in an App Group.
 ///
-/// All calls are short and block: file by file, each whole or not there.
+/// All calls are short and block. Each file is either complete or absent.
 public struct SharedFolder: Sendable {
-    /// Where the files are.
+    /// The URL of the folder.
     public let url: URL
-    /// How much of them there may be.
+    /// The limits for its files.
     public let limits: SharingLimits
     package let now: @Sendable () -> Milliseconds
     package let random: @Sendable () -> (UInt64, UInt64)
@@ -36,29 +36,30 @@ public struct SharedFolder: Sendable {
         (self.now, self.random) = (now, random)
     }
 
-    /// The user for whom an extension writes and reads; `nil` when nobody is signed in to the app.
+    /// The user for whom an extension writes and reads; `nil` when no user is signed in to the app.
     ///
     /// - Throws: `SharingError`.
     public var account: String? {
         get throws { try SignedIn.read(in: url)?.account.text }
     }
 
-    /// Leaves a write for the app to adopt; it is durable when this returns, and sent under the user who is signed in now.
+    /// Leaves a write for the app to adopt. It is durable when this returns, and is sent for the user who is signed in
+    /// now.
     ///
     ///     let id = try shared.write { batch in
     ///         let digest = batch.keep(jpeg, in: scope)
     ///         batch.create(Picture(albumId: album, file: digest))
     ///     }
     ///
-    /// What the schema refuses is found when the app adopts it, and is then among the parked writes. Nothing is left by a
-    /// batch without steps.
+    /// If the schema refuses the write, the app finds that out when it adopts it, and parks it. A batch without steps
+    /// leaves nothing.
     ///
-    /// - Returns: the id of the transaction that it becomes; `SyncStore.receipt(for:)` tells how that went.
-    /// - Throws: `SharingError`, and nothing was written except with `unconfirmed`; what `body` throws.
+    /// - Returns: the id of the future transaction; `SyncStore.receipt(for:)` tells its result.
+    /// - Throws: `SharingError`, and nothing was written except with `unconfirmed`; any error of `body`.
     @discardableResult
     public func write(_ body: (inout SpoolBatch) throws -> Void) throws -> UUID {
         guard let signedIn = try SignedIn.read(in: url) else {
-            throw SharingError(.notSignedIn, "nobody is signed in to the app: open it once")
+            throw SharingError(.notSignedIn, "no user is signed in to the app: open it once")
         }
         var batch = SpoolBatch()
         try body(&batch)
@@ -72,9 +73,9 @@ public struct SharedFolder: Sendable {
         return UUID(id)
     }
 
-    /// What the app published last under a name, for the user who is signed in; `nil` when there is none.
+    /// Returns the value that the app last published under a name for the signed-in user; `nil` when there is none.
     ///
-    /// - Throws: `SharingError`, as `coding` for a value of another type: an app of another version published it.
+    /// - Throws: `SharingError`; with `coding` for a value of another type, which another version of the app published.
     public func published<Value: Decodable & Sendable>(
         _ name: String, as type: Value.Type = Value.self
     ) throws -> PublishedValue<Value>? {

@@ -1,42 +1,42 @@
-/// Why a shared folder refused a call. Whatever the code: what was written before is there.
+/// The reason why a shared folder refused a call. Earlier writes are never affected.
 ///
 ///     do { try shared.write { $0.create(message) } } catch let error as SharingError where error.code == .full {
 ///         show("Open the app once: \(error)")
 ///     }
 public struct SharingError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What to branch on.
+    /// The kinds of refusal, to branch on.
     public enum Code: Hashable, Sendable {
-        /// The app has no store open with this folder that its user is signed in to: there is nobody to write for.
+        /// No user is signed in to a store of the app that is open with this folder: there is nobody to write for.
         case notSignedIn
-        /// The spool holds as much as `SharingLimits` allows: it is adopted when the app runs.
+        /// The spool is as full as `SharingLimits` allows. The app empties it when it runs.
         case full
         /// One write, or one published value, is larger than `SharingLimits` allows.
         case tooLarge
-        /// A model or a value does not encode, or what was published does not decode as the type that is asked for.
+        /// A model or a value cannot be encoded, or a published value cannot be decoded as the requested type.
         case coding
         /// A name for a published value that is not 1 to 64 of `a`–`z`, `A`–`Z`, `0`–`9`, `-` and `_`.
         case name
-        /// There is no room on the disk; nothing was written.
+        /// The disk is full; nothing was written.
         case diskFull
         /// The system refuses to read or write in the folder; nothing was written.
         case unusable
-        /// It was written, and the disk did not confirm it: it will be sent, but may not outlive a power cut. Do not write
-        /// it again.
+        /// The write is done, but the disk did not confirm it: it will be sent, but may be lost in a power cut. Do not
+        /// write it again.
         case unconfirmed
-        /// A file in the folder is cut, or not of this SDK.
+        /// A file in the folder is cut, or not one of this SDK.
         case damaged
-        /// A file in the folder is of a newer version of this SDK.
+        /// A newer version of this SDK wrote a file in the folder.
         case newer
         /// The store was opened without a shared folder, or is closed.
         case notShared
     }
 
-    /// What kind of refusal it is.
+    /// The kind of refusal.
     public let code: Code
     /// A sentence that names the bound or the file.
     public let message: String
 
-    /// An error of a stand-in, in an app's tests.
+    /// Creates an error of a stand-in, in an app's tests.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -1,7 +1,7 @@
 package import Foundation
 package import TidemarkModel
 
-/// Who is signed in to the app, for its extensions: whose what they write is.
+/// The user who is signed in to the app: the owner of its extensions' writes.
 package struct SignedIn: Hashable, Sendable {
     package var account: UserID
     /// The name of the app's schema.
@@ -15,7 +15,7 @@ package struct SignedIn: Hashable, Sendable {
         self.schema = schema
     }
 
-    /// `nil` when nobody is.
+    /// Returns the signed-in user; `nil` when there is none.
     package static func read(in folder: URL) throws(SharingError) -> SignedIn? {
         let file = folder.appending(path: name)
         let payload: Data?
@@ -23,7 +23,7 @@ package struct SignedIn: Hashable, Sendable {
             payload = try SealedFile.read(file, as: .account, bytesMax: bytesMax)
         } catch { throw error.named(file) }
         guard let payload else { return nil }
-        // Whatever is wrong with it, it is none of ours.
+        // Whatever its error, the file is not one of ours.
         guard let fields = try? JSONReader.read(Array(payload), { try $0.fields() }),
             case .string(let account)? = fields["account"], let account = UserID(checking: account),
             case .string(let schema)? = fields["schema"]
@@ -31,7 +31,7 @@ package struct SignedIn: Hashable, Sendable {
         return SignedIn(account: account, schema: schema)
     }
 
-    /// Tells it, durably.
+    /// Stores the user durably.
     package func write(in folder: URL, part: UniqueID) throws(SharingError) {
         let fields: Fields = ["account": .string(account.text), "schema": .string(schema)]
         let payload = Data(FieldValue.object(fields).json.utf8)
@@ -39,7 +39,7 @@ package struct SignedIn: Hashable, Sendable {
             SealedFile.seal(payload, as: .account), to: Self.name, in: folder, part: part.description)
     }
 
-    /// Nobody is signed in from now on.
+    /// Removes the signed-in user.
     package static func remove(in folder: URL) throws(SharingError) {
         let file = folder.appending(path: name)
         guard unlink(file.path) == 0 || errno == ENOENT else {

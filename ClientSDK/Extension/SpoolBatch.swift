@@ -1,10 +1,10 @@
 public import Foundation
 public import TidemarkModel
 
-/// The steps of one write of an extension, noted in order. The app carries all of them out in one transaction, or none.
+/// The steps of one write of an extension, noted in order. The app executes all of them in one transaction, or none.
 public struct SpoolBatch: Sendable {
     private(set) var steps: [SpoolStep] = []
-    /// The first step that does not encode.
+    /// The error of the first step that cannot be encoded.
     private(set) var failure: SharingError?
 
     init() {}
@@ -15,33 +15,33 @@ public struct SpoolBatch: Sendable {
         steps.append(.create(key(Model.self, model.id), fields))
     }
 
-    /// Changes what differs between two states of a model, as one that was published and what became of it here. The app
-    /// merges it as the schema says: a counter by the difference, a set by its elements.
+    /// Writes the difference between two states of a model, such as a published one and its edited form. The app merges
+    /// it as the schema says: a counter by the difference, a set by its elements.
     public mutating func update<Model: SpoolModel>(_ model: Model, from original: Model) where Model.ID == UUID {
         guard let from = fields(of: original), let to = fields(of: model) else { return }
         steps.append(.change(key(Model.self, model.id), from: from, to: to))
     }
 
-    /// Gives one field of a record a value, without knowing the rest: for an action of a notification.
+    /// Sets one field of a record without knowing the rest: for an action of a notification.
     ///
     ///     try shared.write { $0.set("isDone", true, of: Task.self, id) }
     ///
     /// - Parameters:
-    ///   - field: its name in the schema; one whose rule is `lww`, `manual` or `max`.
-    ///   - value: `.null` removes it. `FieldValue.date(_:)` and `.id(_:)` make those that have no literal.
+    ///   - field: its name in the schema; its rule must be `lww`, `manual` or `max`.
+    ///   - value: the new value; `.null` removes it. `FieldValue.date(_:)` and `.id(_:)` make values without a literal.
     public mutating func set<Model: SpoolModel>(_ field: String, _ value: FieldValue, of model: Model.Type, _ id: UUID)
     where Model.ID == UUID {
         steps.append(.set(key(model, id), field: field, value))
     }
 
-    /// Deletes the record of that id.
+    /// Deletes the record with that id.
     public mutating func delete<Model: SpoolModel>(_ model: Model.Type, _ id: UUID) where Model.ID == UUID {
         steps.append(.delete(key(model, id)))
     }
 
-    /// Keeps bytes to be sent, with the records of this write; one of them names the bytes by their digest.
+    /// Stores bytes to be sent, with the records of this write; one of them refers to the bytes by their digest.
     ///
-    /// - Parameter scope: that of the record: who may read it may fetch the bytes.
+    /// - Parameter scope: the scope of the record; users who may read it may fetch the bytes.
     @discardableResult
     public mutating func keep(_ bytes: Data, in scope: ScopeID) -> BlobDigest {
         steps.append(.keep(scope, bytes))

@@ -1,49 +1,50 @@
 package import Foundation
 package import TidemarkModel
 
-/// The writes of one user that wait to be adopted, a file each; their names sort by creation.
+/// The writes of one user that wait to be adopted, one file each; the names sort by creation.
 package struct SpoolFolder: Sendable {
     package let url: URL
 
-    /// Where all users' are.
+    /// Returns the folder of all users' spools.
     static func root(of shared: URL) -> URL { shared.appending(path: "spool") }
 
     package init(of account: UserID, in shared: URL) {
-        // A user's name may be no name of a folder, and may differ from another's by case alone.
+        // A user's name may be invalid as a folder's name, and may differ from another's by case alone.
         let name = BlobDigest(of: Data(account.text.utf8)).text.prefix(32)
         url = Self.root(of: shared).appending(path: String(name))
     }
 
     fileprivate init(url: URL) { self.url = url }
 
-    /// Where what cannot be adopted goes.
+    /// The folder for files that cannot be adopted.
     package var aside: URL { url.appending(path: "aside") }
 
     private static let suffix = ".spool"
     private static let stampDigits = 16
 
-    /// The names of all that waits, by creation; also of what is no write, which is for the app to set aside.
+    /// Returns the names of all waiting files, by creation, including files that are not writes, which the app sets
+    /// aside.
     package func names() throws -> [String] {
         try contents().filter { !$0.hasPrefix(".") && $0 != aside.lastPathComponent }.sorted()
     }
 
-    /// Names of files that are being written, or whose writer ended before the call returned.
+    /// Returns the names of files that are being written, or whose writer ended before the call returned.
     package func parts() throws -> [String] { try contents().filter { $0.hasPrefix(DurableFile.partPrefix) } }
 
-    /// Names of what was set aside.
+    /// Returns the names of the files that were set aside.
     package func namesAside() throws -> [String] { try Self.contents(of: aside).sorted() }
 
     private func contents() throws -> [String] { try Self.contents(of: url) }
 
     private static func contents(of folder: URL) throws -> [String] {
         do { return try FileManager.default.contentsOfDirectory(atPath: folder.path) } catch {
-            // Nothing was ever written.
+            // No write was ever made.
             guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
             throw error
         }
     }
 
-    /// Bytes of files.
+    /// Returns the bytes of these files.
     package func bytes(of names: [String]) -> Int {
         names.reduce(0) { sum, name in
             var found = stat()
@@ -51,7 +52,7 @@ package struct SpoolFolder: Sendable {
         }
     }
 
-    /// When a file was changed last, in milliseconds since 1970; `nil` for one that is gone.
+    /// Returns the time of a file's last change, in milliseconds since 1970; `nil` for a deleted file.
     package func changed(_ name: String) throws -> Milliseconds? {
         let path = url.appending(path: name).path
         guard FileManager.default.fileExists(atPath: path) else { return nil }
@@ -59,7 +60,7 @@ package struct SpoolFolder: Sendable {
         return date.map { Milliseconds($0.timeIntervalSince1970 * 1_000) }
     }
 
-    /// The id of the write that a name is of; `nil` for a name of another kind.
+    /// Returns the id of the write in a file's name; `nil` for a name of another kind.
     package static func id(in name: String) -> UniqueID? {
         let parts = name.split(separator: "-", maxSplits: 1)
         guard name.hasSuffix(suffix), parts.count == 2, parts[0].count == stampDigits, Int64(parts[0]) != nil else {
@@ -68,7 +69,7 @@ package struct SpoolFolder: Sendable {
         return UniqueID(String(parts[1].dropLast(suffix.count)))
     }
 
-    /// Durable when it returns. It comes behind all that waits, whatever the clock does.
+    /// Adds a write after all that wait, whatever the clock does. It is durable when this returns.
     func add(_ write: SpooledWrite, _ limits: SharingLimits) throws {
         let payload = write.payload
         try check(write, payload, limits)
@@ -77,13 +78,13 @@ package struct SpoolFolder: Sendable {
             throw SharingError(.unusable, "\(url.path) cannot be read: \(error)")
         }
         guard waiting.count < limits.writesMax else {
-            throw SharingError(.full, "\(waiting.count) writes wait for the app to be opened, as many as may")
+            throw SharingError(.full, "\(waiting.count) writes already wait, the limit: open the app to send them")
         }
         let bytes = bytes(of: waiting)
         guard bytes + payload.count <= limits.bytesMax else {
             throw SharingError(
                 .full,
-                "\(bytes) bytes wait for the app to be opened; \(limits.bytesMax) may, with \(payload.count) more")
+                "\(bytes) bytes wait, and \(payload.count) more exceed the limit of \(limits.bytesMax): open the app")
         }
         let last = waiting.last { Self.id(in: $0) != nil }.flatMap { Int64($0.prefix(Self.stampDigits)) } ?? 0
         let stamp = String(min(max(write.written, last + 1), 9_999_999_999_999_999))
@@ -95,18 +96,18 @@ package struct SpoolFolder: Sendable {
 
     private func check(_ write: SpooledWrite, _ payload: Data, _ limits: SharingLimits) throws(SharingError) {
         guard write.steps.count <= limits.stepsMax else {
-            throw SharingError(.tooLarge, "\(write.steps.count) steps in one write; \(limits.stepsMax) may be")
+            throw SharingError(.tooLarge, "\(write.steps.count) steps in one write; the limit is \(limits.stepsMax)")
         }
         let head = SpooledWrite.headBytes(of: payload)
         guard head <= limits.writeBytesMax else {
-            throw SharingError(.tooLarge, "\(head) bytes in one write; \(limits.writeBytesMax) may be")
+            throw SharingError(.tooLarge, "\(head) bytes in one write; the limit is \(limits.writeBytesMax)")
         }
         for case .keep(_, let bytes) in write.steps where bytes.count > limits.blobBytesMax {
-            throw SharingError(.tooLarge, "a file of \(bytes.count) bytes; \(limits.blobBytesMax) may be")
+            throw SharingError(.tooLarge, "a file of \(bytes.count) bytes; the limit is \(limits.blobBytesMax)")
         }
     }
 
-    /// - Returns: `nil` where it is no longer there.
+    /// - Returns: the write; `nil` when the file is gone.
     package func read(_ name: String, _ limits: SharingLimits) throws(SealedFile.Fault) -> SpooledWrite? {
         let file = url.appending(path: name)
         guard let payload = try SealedFile.read(file, as: .spool, bytesMax: limits.fileBytesMax) else { return nil }
@@ -114,27 +115,28 @@ package struct SpoolFolder: Sendable {
         return write
     }
 
-    /// Takes files away. What is away already needs no taking; what stays is known to be adopted.
+    /// Deletes files. One that is already gone needs no deletion; one that stays is known to be adopted.
     package func remove(_ names: [String]) {
         for name in names { unlink(url.appending(path: name).path) }
     }
 
-    /// Has the disk know what is in the folder.
+    /// Makes the content of the folder durable.
     package func confirm() throws { try DurableFile.confirm(url) }
 
-    /// - Returns: where it is now.
+    /// - Returns: the new URL of the file.
     package func setAside(_ name: String) throws -> URL {
         try FileManager.default.createDirectory(
             at: aside, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let place = aside.appending(path: name)
-        // Gone already: another adoption did the same.
+        // It is already gone: another adoption did the same.
         guard rename(url.appending(path: name).path, place.path) == 0 || errno == ENOENT else {
             throw SharingError(.unusable, "\(name) cannot be set aside: \(String(cString: strerror(errno)))")
         }
         return place
     }
 
-    /// Brings back what was set aside and can be read now: a newer version of the app may know what an older one did not.
+    /// Moves back the files that were set aside and can now be read: a newer version of the app may know what an older
+    /// one did not.
     package func bringBack(_ limits: SharingLimits) throws {
         for name in try namesAside() where Self.id(in: name) != nil {
             let file = aside.appending(path: name)
@@ -147,7 +149,7 @@ package struct SpoolFolder: Sendable {
         }
     }
 
-    /// Deletes all of it.
+    /// Deletes the whole spool.
     package func delete() throws {
         guard FileManager.default.fileExists(atPath: url.path) else { return }
         try FileManager.default.removeItem(at: url)
@@ -155,7 +157,7 @@ package struct SpoolFolder: Sendable {
 }
 
 extension SharedFolder {
-    /// Writes that wait for another user to sign in.
+    /// Returns the number of writes that wait for another user to sign in.
     package func writesOfOthers(than account: UserID) throws -> Int {
         let (root, mine) = (SpoolFolder.root(of: url), SpoolFolder(of: account, in: url).url.lastPathComponent)
         guard FileManager.default.fileExists(atPath: root.path) else { return 0 }

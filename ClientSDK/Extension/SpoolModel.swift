@@ -1,4 +1,4 @@
-/// A record as a struct that an extension can write and a published value can hold: what the app's `SyncModel` is without
+/// A record as a struct that an extension can write and a published value can contain: the app's `SyncModel` without
 /// reading from the store.
 ///
 ///     struct Message: SpoolModel {                    // in a file of both targets
@@ -10,10 +10,11 @@
 ///     extension Message: SyncModel {}                 // in the app alone
 ///
 /// Stored properties are the fields of the collection, by their names or their coding keys. `Date` is a timestamp in
-/// milliseconds, `UUID` a reference, `Set<String>` a set, a nested struct a map or JSON. What is `nil` is not set.
+/// milliseconds, `UUID` a reference, `Set<String>` a set, a nested struct a map or JSON. A property that is `nil` is an
+/// unset field.
 ///
-/// An extension has no schema, which makes ids of keys: it writes models whose `id` is a `UUID`, and reads published ones of
-/// any kind.
+/// An extension has no schema and cannot derive ids from keys. It writes models whose `id` is a `UUID`, and reads
+/// published ones of any kind.
 public protocol SpoolModel: Codable, Sendable, Identifiable where ID: SyncModelID {
     /// The collection's name in the schema.
     static var collection: String { get }

@@ -1,13 +1,13 @@
 package import Foundation
 package import TidemarkModel
 
-/// One step of a write as an extension says it. What it means for each field is decided where the schema is known.
+/// One step of a write, as an extension describes it. Its meaning for each field is decided where the schema is known.
 package enum SpoolStep: Hashable, Sendable {
     /// Create a record.
     case create(RecordKey, Fields)
-    /// Change what differs between two states of a record.
+    /// Write the difference between two states of a record.
     case change(RecordKey, from: Fields, to: Fields)
-    /// Give one field a value, or none.
+    /// Set or remove the value of one field.
     case set(RecordKey, field: String, FieldValue)
     /// Delete a record.
     case delete(RecordKey)
@@ -16,7 +16,7 @@ package enum SpoolStep: Hashable, Sendable {
 }
 
 extension SpoolStep {
-    /// As JSON; bytes stand behind it, in the order of the steps.
+    /// The step as JSON; bytes follow after it, in the order of the steps.
     var value: FieldValue {
         switch self {
         case .create(let key, let fields): Self.value("create", key, ["fields": .object(fields)])
@@ -37,8 +37,8 @@ extension SpoolStep {
         return .object(fields)
     }
 
-    /// - Parameter bytes: those that stand behind the JSON; what the step has of them is taken away.
-    /// - Returns: `nil` for what no SDK wrote.
+    /// - Parameter bytes: the bytes after the JSON; those of this step are removed.
+    /// - Returns: `nil` for a form that no SDK wrote.
     init?(_ value: FieldValue, _ bytes: inout Data) {
         guard case .object(let fields) = value, case .string(let step)? = fields["step"] else { return nil }
         if step == "keep" {

@@ -1,20 +1,20 @@
 import Foundation
 package import TidemarkModel
 
-/// A write that waits in the spool: whose it is, when it was made, and what it does.
+/// A write that waits in the spool: its user, its time, and its steps.
 package struct SpooledWrite: Hashable, Sendable {
-    /// The transaction's id from the beginning: what is adopted twice is so once.
+    /// The transaction's id, from the beginning: a write that is adopted twice takes effect once.
     package var id: UniqueID
-    /// Who was signed in.
+    /// The user who was signed in.
     package var account: UserID
     /// The name of the app's schema.
     package var schema: String
-    /// The device's clock when it was made.
+    /// The device's clock at the time of the write.
     package var written: Milliseconds
-    /// What it does, in this order.
+    /// The steps, in their order.
     package var steps: [SpoolStep]
 
-    /// JSON in one line, and behind it the bytes that are to be kept.
+    /// One line of JSON, followed by the bytes to be kept.
     var payload: Data {
         let head: Fields = [
             "id": .string(id.description), "account": .string(account.text), "schema": .string(schema),
@@ -25,15 +25,15 @@ package struct SpooledWrite: Hashable, Sendable {
         return payload
     }
 
-    /// Bytes of the JSON.
+    /// Returns the length of the JSON in bytes.
     static func headBytes(of payload: Data) -> Int {
         payload.firstIndex(of: UInt8(ascii: "\n")).map { $0 - payload.startIndex } ?? payload.count
     }
 
-    /// `nil` for what no SDK wrote.
+    /// `nil` for a form that no SDK wrote.
     init?(payload: Data) {
         let count = Self.headBytes(of: payload)
-        // Whatever is wrong with the JSON, no SDK wrote it.
+        // Whatever its error, no SDK wrote such JSON.
         guard count < payload.count,
             let head = try? JSONReader.read(Array(payload.prefix(count)), { try $0.fields() }),
             case .string(let id)? = head["id"], let id = UniqueID(id),

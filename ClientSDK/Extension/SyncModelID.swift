@@ -1,7 +1,7 @@
 public import Foundation
 
-/// What a model may have as its `id`: a `UUID`, which is the record's own, or text, which is a natural key such as an article
-/// number. Text needs a key in the schema, `"id": {"name": "product", "key": "sku"}`, whose field holds it.
+/// A type for a model's `id`: a `UUID`, which is the record's own id, or text, which is a natural key such as an
+/// article number. Text needs a key in the schema, `"id": {"name": "product", "key": "sku"}`, whose field holds it.
 ///
 ///     struct Product: SyncModel {
 ///         static let collection = "products"
@@ -9,35 +9,35 @@ public import Foundation
 ///         var name: String
 ///     }
 ///
-/// A type of the app's own keeps the keys of two collections apart. It needs nothing but its text:
+/// An app's own type keeps the keys of two collections apart. It needs nothing but its text:
 ///
 ///     struct SKU: SyncModelID, RawRepresentable { var rawValue: String }
 ///
-/// What a collection does not go by, `SyncStore.check(_:)` names, also when the store opens with `models`.
+/// `SyncStore.check(_:)` reports an id type that a collection does not use; so does opening the store with `models`.
 public protocol SyncModelID: Hashable, Codable, Sendable {
-    /// How the record is found.
+    /// The value that identifies the record.
     var place: SyncModelPlace { get }
 }
 
-/// How the record of an id is found.
+/// The value that identifies a record.
 public enum SyncModelPlace: Hashable, Sendable {
-    /// By the record's own id.
+    /// The record's own id.
     case id(UUID)
-    /// By the text of its key: 1 to 128 bytes of UTF-8 without control characters.
+    /// The text of its key: 1 to 128 bytes of UTF-8 without control characters.
     case key(String)
 }
 
 extension UUID: SyncModelID {
-    /// By itself.
+    /// The UUID itself.
     public var place: SyncModelPlace { .id(self) }
 }
 
 extension String: SyncModelID {
-    /// By the key that it is.
+    /// The text as the key.
     public var place: SyncModelPlace { .key(self) }
 }
 
 extension SyncModelID where Self: RawRepresentable, RawValue == String {
-    /// By the key that the type wraps.
+    /// The wrapped text as the key.
     public var place: SyncModelPlace { .key(rawValue) }
 }

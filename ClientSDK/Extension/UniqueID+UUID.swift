@@ -2,7 +2,7 @@ public import Foundation
 public import TidemarkModel
 
 extension UniqueID {
-    /// The same 128 bits as Foundation's type.
+    /// Converts from Foundation's type; the 128 bits stay the same.
     public init(_ uuid: UUID) {
         let (high, low) = withUnsafeBytes(of: uuid.uuid) { bytes in
             (
@@ -15,7 +15,7 @@ extension UniqueID {
 }
 
 extension UUID {
-    /// The same 128 bits as Tidemark's type.
+    /// Converts from Tidemark's type; the 128 bits stay the same.
     public init(_ id: UniqueID) {
         var bytes = uuid_t(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &bytes) { bytes in
@@ -32,9 +32,9 @@ extension ScopeID {
 }
 
 extension FieldValue {
-    /// A reference to a record, as reference and string fields hold it.
+    /// Returns a reference to a record, as reference and string fields hold it.
     public static func id(_ id: UUID) -> FieldValue { .string(UniqueID(id).description) }
 
-    /// A moment, as timestamp fields hold it. Moments outside of 292 million years are `null`.
+    /// Returns a time, as timestamp fields hold it. Times beyond 292 million years are `null`.
     public static func date(_ date: Date) -> FieldValue { date.fieldValue ?? .null }
 }

@@ -2,8 +2,8 @@ import NIOCore
 import NIOWebSocket
 import Tidemark
 
-/// The last handler of a client's WebSocket: assembles messages, answers pings, and carries out what the machine that it shares
-/// with Apple's transport says of reading, silence and the end.
+/// The last handler of a client's WebSocket: assembles messages, answers pings, and executes the decisions of the
+/// machine that it shares with Apple's transport, about reading, silence and the end.
 final class ClientSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
@@ -19,7 +19,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     init(messageBytesMax: Int, limits: NIOTransportLimits) {
         self.limits = limits
         assembly = MessageAssembly(bytesMax: messageBytesMax, fragmentsMax: limits.fragmentsPerMessageMax)
-        // The time begins when it is added to a channel.
+        // The time is set when the handler is added to a channel.
         machine = SocketMachine(
             messagesMax: limits.waitingMessagesMax, bytesMax: messageBytesMax, timing: limits.silence, now: .zero)
     }
@@ -38,7 +38,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        // The alarm is set to another time once nothing is read.
+        // The alarm changes when reading stops.
         guard machine.mayRead(now: context.eventLoop.now.uptime) else { return setAlarm(context) }
         context.read()
     }
@@ -93,7 +93,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
         guard let context, !machine.isClosing else { return }
         finish(TransportClosed(code: code, reason: reason))
         sendClose(code, reason, context)
-        // The server's answer may stand behind messages that nobody will take: read on, and drop them.
+        // The server's close frame may follow messages that nobody will take: read on, and drop them.
         resumeReading()
     }
 
@@ -140,7 +140,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
 
     // MARK: Time
 
-    /// Wakes when the machine wants to look, and at no other time; what is heard until then puts that off.
+    /// Sets the alarm to the machine's next deadline; anything received until then postpones it.
     private func setAlarm(_ context: ChannelHandlerContext) {
         alarm?.cancel()
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -157,7 +157,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
             guard !machine.isClosing else { break }
             send(WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: ByteBuffer()), context)
         case .silent:
-            finish(NIOTransportError(.silent, "nothing heard for \(limits.silence.silenceMax)"))
+            finish(NIOTransportError(.silent, "the server sent nothing for \(limits.silence.silenceMax)"))
             return context.close(promise: nil)
         }
         setAlarm(context)

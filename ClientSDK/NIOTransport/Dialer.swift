@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import TidemarkLock
 
-/// Opens TCP connections, with TLS where asked.
+/// Opens TCP connections, with TLS if requested.
 struct Dialer {
     let host: String
     let port: Int
@@ -33,7 +33,7 @@ struct Dialer {
         }
     }
 
-    /// What the `Host` header says: the port is left out where it is the scheme's own.
+    /// The value of the `Host` header: the port is left out when it is the scheme's default.
     var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (tls == nil ? 80 : 443) ? name : "\(name):\(port)"
@@ -41,7 +41,8 @@ struct Dialer {
 
     /// Connects and lets `configure` build the pipeline behind TLS, on the channel's event loop.
     ///
-    /// - Throws: ``NIOTransportError``. `CancellationError`: at once, but for the look-up of a name, which cannot be ended.
+    /// - Throws: ``NIOTransportError``. `CancellationError` immediately, except during a name look-up, which cannot be
+    ///   cancelled.
     func connect<Output: Sendable>(
         _ configure: @escaping @Sendable (any Channel) throws -> Output
     ) async throws -> Output {
@@ -87,8 +88,8 @@ struct Dialer {
     }
 }
 
-/// The channels of a connection that is being made: a name can stand for several addresses, of which each has its own. When
-/// nobody waits for it any more all are closed, those too that begin after that.
+/// The channels of a connection attempt: a name can have several addresses, each with its own channel. When the attempt
+/// is cancelled, all are closed, including those that begin later.
 private final class DialAttempt: Sendable {
     private struct State {
         var channels: [any Channel] = []

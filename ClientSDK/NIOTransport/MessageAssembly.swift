@@ -1,9 +1,9 @@
 import NIOCore
 import NIOWebSocket
 
-/// Joins a server's frames to messages and checks what NIO's decoder leaves to us: a pure machine.
+/// Joins a server's frames into messages and makes the checks that NIO's decoder leaves to its user: a pure machine.
 struct MessageAssembly {
-    /// What the server broke, and the close code that says so.
+    /// The rule that the server broke, and the close code for it.
     struct Violation: Error, Equatable {
         let code: UInt16
         let reason: String
@@ -12,7 +12,7 @@ struct MessageAssembly {
     private let bytesMax: Int
     private let fragmentsMax: Int
     private var message: [UInt8] = []
-    /// Frames of the unfinished message so far; 0 means that there is none.
+    /// The frames of the unfinished message so far; 0 when there is none.
     private var fragments = 0
 
     init(bytesMax: Int, fragmentsMax: Int) {
@@ -20,7 +20,7 @@ struct MessageAssembly {
         self.fragmentsMax = fragmentsMax
     }
 
-    /// The rules that hold for every frame, control frames included.
+    /// Checks the rules for every frame, including control frames.
     static func check(_ frame: WebSocketFrame) throws(Violation) {
         guard !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
             throw Violation(code: 1002, reason: "reserved bits are set")
@@ -33,7 +33,7 @@ struct MessageAssembly {
         }
     }
 
-    /// Adds a text or continuation frame; a whole message when it was the last.
+    /// Adds a text or continuation frame. Returns the whole message when it was the last frame.
     mutating func add(_ frame: WebSocketFrame) throws(Violation) -> [UInt8]? {
         switch (frame.opcode, fragments) {
         case (.continuation, 0): throw Violation(code: 1002, reason: "continuation of no message")

@@ -2,12 +2,12 @@
 package struct NIOHTTPAnswer: Sendable, Equatable {
     /// The status code.
     package let status: Int
-    /// The header fields in the order they came.
+    /// The header fields in the order of their arrival.
     package let headers: [(name: String, value: String)]
-    /// The body, as sent: no content encoding is undone.
+    /// The body as sent: content encodings are not decoded.
     package let body: [UInt8]
 
-    /// The first header field of that name, in any case.
+    /// Returns the first header field with that name, in any case.
     package func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }

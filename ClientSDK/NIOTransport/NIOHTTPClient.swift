@@ -2,14 +2,14 @@ package import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A minimal HTTP/1.1 client: one request a connection, whole bodies. For the few calls beside the WebSocket.
+/// A minimal HTTP/1.1 client with one request per connection and whole bodies, for the few calls besides the WebSocket.
 package struct NIOHTTPClient: Sendable {
     /// Sends a request and returns the answer, whatever its status. Redirects are not followed.
     ///
     /// - Parameters:
-    ///   - path: with its leading slash, and query if any, percent-encoded.
-    ///   - timeout: for the whole exchange once connected; connecting has ``NIOTransportLimits/connectTimeout``.
-    ///   - maxBodyBytes: a longer answer fails with `tooLarge`.
+    ///   - path: the path with its leading slash, and the query, if any, percent-encoded.
+    ///   - timeout: the limit for the whole exchange after connecting, which has ``NIOTransportLimits/connectTimeout``.
+    ///   - maxBodyBytes: the limit for the answer; a longer one fails with `tooLarge`.
     ///   - trustRootsFile: PEM file of the authorities to trust instead of the system's.
     /// - Throws: ``NIOTransportError``; `CancellationError`.
     package static func request(
@@ -34,7 +34,7 @@ package struct NIOHTTPClient: Sendable {
             return (channel, promise.futureResult)
         }
         return try await withTaskCancellationHandler {
-            // A failed write shows as the end of the connection, which fails the answer.
+            // A failed write ends the connection, which fails the answer.
             channel.write(HTTPClientRequestPart.head(head), promise: nil)
             channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: body))), promise: nil)
             channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)

@@ -5,7 +5,8 @@ public import Tidemark
 extension NIOTransport {
     /// Carries one call over a connection of its own.
     ///
-    /// - Throws: `HTTPAnswerTooLong`; `ServerAddress.Malformed` for an unusable address; otherwise why there is no answer.
+    /// - Throws: `HTTPAnswerTooLong`; `ServerAddress.Malformed` for an unusable address; otherwise the reason for the
+    ///   missing answer.
     public func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer {
         let address = try ServerAddress(url)
         var headers = [("Authorization", "Bearer \(request.token)")]

@@ -2,11 +2,11 @@ import NIOCore
 import NIOPosix
 public import Tidemark
 
-/// The transport of platforms whose URLSession has no WebSockets: SwiftNIO.
+/// The transport for platforms whose URLSession has no WebSockets: SwiftNIO.
 ///
 ///     try await store.connect(to: "https://sync.example.com", transport: NIOTransport()) { try await auth.token() }
 public struct NIOTransport: Transport {
-    /// Bytes of one inbound message; longer ones end the connection.
+    /// The most bytes of one inbound message; a longer one ends the connection.
     private let messageBytesMax: Int
     /// PEM file of the authorities to trust instead of the system's.
     let trustRootsFile: String?
@@ -36,11 +36,11 @@ public struct NIOTransport: Transport {
 }
 
 extension SyncFailure {
-    /// Why there is no connection.
+    /// The reason why there is no connection.
     fileprivate init(opening error: NIOTransportError) {
         switch error.code {
         case .connectFailed, .timedOut: self.init(.unreachable, error.description)
-        // The code says it already.
+        // The code already says it.
         case .tlsFailed: self.init(.tlsFailed, error.detail)
         case .handshakeRefused: self.init(httpStatus: error.httpStatus ?? 0, error.detail)
         case .protocolViolation, .tooLarge: self.init(.notASyncServer, error.detail)
@@ -48,7 +48,7 @@ extension SyncFailure {
         }
     }
 
-    /// Why there is none any more.
+    /// The reason why a connection ended.
     fileprivate init(open error: NIOTransportError) {
         switch error.code {
         case .silent: self.init(.serverSilent, error.description)

@@ -1,10 +1,10 @@
-/// Why a connection could not be made or used.
+/// The reason why a connection could not be made or used.
 package struct NIOTransportError: Error, Equatable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kinds of failure.
     package enum Code: String, Sendable {
         /// No connection: unknown host, refused, or unreachable.
         case connectFailed
-        /// The other side has no certificate that is trusted, or does not speak TLS.
+        /// The server has no trusted certificate, or does not speak TLS.
         case tlsFailed
         /// A deadline passed.
         case timedOut
@@ -12,21 +12,21 @@ package struct NIOTransportError: Error, Equatable, CustomStringConvertible {
         case handshakeRefused
         /// The connection ended without a close frame.
         case lost
-        /// Nothing was heard of the server for too long.
+        /// Nothing was received from the server for too long.
         case silent
         /// An answer or message is longer than allowed.
         case tooLarge
-        /// The server broke HTTP or WebSocket.
+        /// The server violated HTTP or WebSocket.
         case protocolViolation
         /// A second ``NIOWebSocketConnection/receive()`` began before the first ended.
         case alreadyReceiving
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     package let code: Code
     /// The status of a refused handshake.
     package let httpStatus: Int?
-    /// For logs; may quote the server's words, never ours.
+    /// Details for logs. They may quote the server's text, never the client's.
     package let detail: String
 
     init(_ code: Code, _ detail: String, httpStatus: Int? = nil) {
@@ -46,7 +46,7 @@ package struct TransportClosed: Error, Equatable, CustomStringConvertible {
     /// The frame's text, empty if there was none.
     package let reason: String
 
-    /// An end with this code.
+    /// Creates an end with this code.
     package init(code: UInt16, reason: String) {
         self.code = code
         self.reason = reason

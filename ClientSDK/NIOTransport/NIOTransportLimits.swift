@@ -1,23 +1,24 @@
 package import Tidemark
 
-/// Every bound of the NIO transport; the defaults match the server's.
+/// The bounds of the NIO transport; the defaults match the server's.
 package struct NIOTransportLimits: Sendable {
-    /// For the TCP connection, and again for the TLS and WebSocket handshakes on it.
+    /// The limit for the TCP connection, and again for the TLS and WebSocket handshakes on it.
     package var connectTimeout: Duration = .seconds(10)
-    /// When a server is given up of which nothing is heard, and how often a pong tells it that this side lives while the app does
-    /// not take messages, nothing is read and no ping is answered. The server's pings are heard, so none is sent.
+    /// The time without data after which a server is given up, and the interval of pongs that show the server that this
+    /// side lives. They are sent while the app takes no messages: then nothing is read and no ping is answered. The
+    /// server sends pings, so the client sends none.
     package var silence = SilenceWatch.Timing(
         pingAfter: nil, silenceMax: .seconds(60), signOfLifeEvery: .seconds(20))
-    /// From our close frame to the server's answer; then the connection is cut.
+    /// The time from the client's close frame to the server's; then the connection is cut.
     package var closeDeadline: Duration = .seconds(2)
-    /// Messages that wait for ``NIOWebSocketConnection/receive()``; from here on the socket is not read. So many may be
-    /// applied together; their bytes are bounded as those of one message.
+    /// The messages that wait for ``NIOWebSocketConnection/receive()``; at this number the socket is no longer read. As
+    /// many may be applied together; their bytes have the bound of one message.
     package var waitingMessagesMax = 128
-    /// Frames of one message.
+    /// The most frames of one message.
     package var fragmentsPerMessageMax = 1024
-    /// Bytes of a refused handshake's body that are kept for the error's text.
+    /// The bytes of a refused handshake's body that are kept for the error's text.
     package var refusalBytesMax = 4 * 1024
 
-    /// The defaults; change what differs.
+    /// Creates the defaults.
     package init() {}
 }

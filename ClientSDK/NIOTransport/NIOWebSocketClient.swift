@@ -15,10 +15,10 @@ package struct NIOWebSocketClient: Sendable {
     /// Connects and completes the handshake.
     ///
     /// - Parameters:
-    ///   - path: with its leading slash.
-    ///   - headers: added to the handshake, such as `Authorization`.
-    ///   - maxMessageBytes: longer messages end the connection with 1009.
-    ///   - subprotocol: offered; the server must choose it.
+    ///   - path: the path with its leading slash.
+    ///   - headers: fields for the handshake, such as `Authorization`.
+    ///   - maxMessageBytes: the limit for messages; a longer one ends the connection with 1009.
+    ///   - subprotocol: the offered subprotocol; the server must choose it.
     ///   - trustRootsFile: PEM file of the authorities to trust instead of the system's.
     /// - Throws: ``NIOTransportError``; for a refused handshake it has the HTTP status. `CancellationError`.
     package static func connect(
@@ -57,7 +57,7 @@ package struct NIOWebSocketClient: Sendable {
         } catch let error where error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError {
             throw NIOTransportError(.tlsFailed, TLSWords.of(error))
         } catch let error where error is HTTPParserError {
-            throw NIOTransportError(.protocolViolation, "what answers speaks no HTTP: \(error)")
+            throw NIOTransportError(.protocolViolation, "the server does not speak HTTP: \(error)")
         } catch {
             throw NIOTransportError(.connectFailed, "the handshake did not complete: \(error)")
         }
@@ -107,7 +107,7 @@ package struct NIOWebSocketClient: Sendable {
             configuration: .init(upgradeConfiguration: configuration))
     }
 
-    /// The outcome, or `timedOut`: whichever comes first completes the promise, the other is ignored.
+    /// Returns the outcome, or `timedOut`: the first of them completes the promise, the other is ignored.
     private static func bounded(
         _ outcome: EventLoopFuture<Outcome>, of channel: any Channel, by timeout: Duration
     ) -> EventLoopFuture<Outcome> {

@@ -2,9 +2,9 @@ import NIOCore
 import NIOWebSocket
 import TidemarkLock
 
-/// An open WebSocket to a Tidemark server. Any task may send and close; one at a time may receive.
+/// An open WebSocket to a Tidemark server. Any task may send and close; only one at a time may receive.
 ///
-/// Answers pings by itself and notices a server that has gone silent. When the last reference goes, the connection is cut.
+/// It answers pings by itself and detects a silent server. When the last reference is released, the connection is cut.
 package final class NIOWebSocketConnection: Sendable {
     private let channel: any Channel
     private let handler: NIOLoopBound<ClientSocketHandler>
@@ -17,10 +17,10 @@ package final class NIOWebSocketConnection: Sendable {
 
     deinit { channel.close(promise: nil) }
 
-    /// Sends one text message and returns when the kernel has taken it: a slow server slows the caller down.
+    /// Sends one text message and returns when the kernel has accepted it: a slow server slows the caller down.
     ///
     /// - Parameter bytes: UTF-8.
-    /// - Throws: ``NIOTransportError`` with `lost` when the connection is closed; ``receive()`` knows why.
+    /// - Throws: ``NIOTransportError`` with `lost` when the connection is closed; ``receive()`` throws the reason.
     package func send(_ bytes: [UInt8]) async throws {
         let frame = WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: ByteBuffer(bytes: bytes))
         do {
@@ -30,13 +30,15 @@ package final class NIOWebSocketConnection: Sendable {
         }
     }
 
-    /// The next text message. While nobody asks, at most ``NIOTransportLimits/waitingMessagesMax`` messages are read ahead.
+    /// Returns the next text message. Without a caller, at most ``NIOTransportLimits/waitingMessagesMax`` messages are
+    /// read ahead.
     ///
-    /// - Throws: ``TransportClosed`` once either side has sent a close frame and the messages before it are taken,
-    ///   ``NIOTransportError`` for any other end, `CancellationError` when the task is cancelled (the connection lives on).
+    /// - Throws: ``TransportClosed`` when either side has sent a close frame and the messages before it are taken,
+    ///   ``NIOTransportError`` for any other end, `CancellationError` when the task is cancelled (the connection stays
+    ///   open).
     package func receive() async throws -> [UInt8] { try await receive(atMost: 1)[0] }
 
-    /// The same with what waits behind it; at least one.
+    /// Returns the next text message with all that wait after it.
     package func receiveWaiting() async throws -> [[UInt8]] { try await receive(atMost: .max) }
 
     private func receive(atMost most: Int) async throws -> [[UInt8]] {
@@ -52,15 +54,15 @@ package final class NIOWebSocketConnection: Sendable {
         }
     }
 
-    /// Sends a close frame and returns when the connection is gone, at the latest after
-    /// ``NIOTransportLimits/closeDeadline``. Messages not yet received are dropped unless they were read ahead.
+    /// Sends a close frame and returns when the connection has ended, at the latest after
+    /// ``NIOTransportLimits/closeDeadline``. Messages that were not received are dropped unless they were read ahead.
     ///
     /// - Parameters:
     ///   - code: 1000, 1001 or a code of the application from 4000.
-    ///   - reason: at most 123 bytes of UTF-8; more is cut.
+    ///   - reason: at most 123 bytes of UTF-8; a longer one is cut.
     package func close(code: UInt16, reason: String) async {
         channel.eventLoop.execute { [handler] in handler.value.close(code: code, reason: reason) }
-        // This future never fails: whatever ended the channel, it has ended.
+        // This future never fails: it ends with the channel.
         try? await channel.closeFuture.get()
     }
 

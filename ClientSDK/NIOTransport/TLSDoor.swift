@@ -2,9 +2,9 @@ package import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A port of this machine behind which a server is that speaks TLS, for who speaks none: bytes pass both ways as they are.
+/// A local port that forwards to a server with TLS, for clients without TLS: bytes pass unchanged in both directions.
 package struct TLSDoor: Sendable {
-    /// The certificate of 127.0.0.1.
+    /// The port on 127.0.0.1.
     package let port: Int
     private let listener: any Channel
 
@@ -28,9 +28,9 @@ package struct TLSDoor: Sendable {
         }
     }
 
-    /// No more connections come in; those that are there end with their sides.
+    /// Accepts no more connections; those that exist end with their sides.
     package func close() async {
-        // What is closed already stays so.
+        // A closed listener stays closed.
         try? await listener.close()
     }
 
@@ -41,7 +41,7 @@ package struct TLSDoor: Sendable {
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { outer in
                 outer.eventLoop.makeCompletedFuture {
-                    // What cannot be parsed as an address is a name.
+                    // Anything that cannot be parsed as an address is a name.
                     let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
                     let handler = try NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host)
                     try outer.pipeline.syncOperations.addHandlers(handler, PassingHandler(to: inner))
@@ -55,7 +55,7 @@ package struct TLSDoor: Sendable {
     }
 }
 
-/// Passes what comes to another channel of the same loop, and its end.
+/// Forwards the bytes and the end of one channel to another channel of the same loop.
 private final class PassingHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -69,7 +69,7 @@ private final class PassingHandler: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) { other.flush() }
 
-    /// Passes on the pressure: bytes that this side does not take are not read on the other.
+    /// Forwards backpressure: while this side does not accept bytes, the other is not read.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         other.setOption(.autoRead, value: context.channel.isWritable).whenFailure { _ in }
         context.fireChannelWritabilityChanged()

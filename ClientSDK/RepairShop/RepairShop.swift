@@ -8,16 +8,16 @@ public import Tidemark
 ///     for await listing in shop.orders.list(status: .ready) { show(listing.records, listing.isLoading) }
 public struct RepairShop: Sendable {
     public let id: UUID
-    /// The orders of clients.
+    /// The clients' orders.
     public let orders: any OrderRepository
-    /// Matters to be followed up.
+    /// The tickets: matters to follow up.
     public let tickets: any TicketRepository
-    /// Customers.
+    /// The customers.
     public let clients: any ShopRepository<Client>
-    /// The things that they brought in, each a part of an order.
+    /// The devices that clients brought in, each a part of an order.
     public let devices: any ShopRepository<Device>
 
-    /// What the records are read as, for `SyncStore.open`.
+    /// The models of the records, for `SyncStore.open`.
     public static let models: [any SyncModel.Type] = [
         Shop.self, Order.self, Ticket.self, TicketMessage.self, Client.self, Device.self,
     ]
@@ -31,6 +31,8 @@ public struct RepairShop: Sendable {
     }
 
     /// Opens a shop.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     public static func create(_ shop: Shop, in store: SyncStore) async throws -> RepairShop {
         try await store.repository(Shop.self).create(shop)
         return RepairShop(shop.id, in: store)

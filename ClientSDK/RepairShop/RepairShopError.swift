@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Why the repair shop refused a call. What the store refuses arrives as `StoreError`.
+/// The reason why the repair shop refused a call. Refusals of the store arrive as `StoreError`.
 public enum RepairShopError: Error, Hashable, Sendable {
-    /// There is no such record, neither here nor at the server: it never was, was deleted, or is of a shop that the user does
-    /// not belong to. A write finds only what is here: read the record first.
+    /// There is no such record on this device or the server: it never existed, was deleted, or belongs to a shop of
+    /// which the user is not a member. A write finds only records on this device: read the record first.
     case notFound(collection: String, id: UUID)
 }

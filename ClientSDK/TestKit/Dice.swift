@@ -1,4 +1,4 @@
-/// SplitMix64 (Steele, Lea and Flood 2014): the same throws for the same seed, everywhere.
+/// SplitMix64 (Steele, Lea and Flood 2014): the same numbers for the same seed, everywhere.
 struct Dice: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -3,7 +3,7 @@ public import Tidemark
 import TidemarkModel
 import TidemarkSequencer
 
-/// What goes wrong, by name. Faults of pushes are armed for one client and strike its next pushes in their order.
+/// The faults of a kit, by name. Faults of pushes are armed for one client and strike its next pushes in their order.
 ///
 ///     kit.faults.dropAck(after: .commit, of: ann)
 ///     try await messages.create(message)
@@ -16,22 +16,22 @@ public struct Faults: Sendable {
         kit.loopback.arm(.dropAck(loss), times: times, on: client.number)
     }
 
-    /// Has the server answer the client's next pushes by closing the connection with a code, as 4400 for a push that it cannot
-    /// serve. After five in a row the write is `failed` until it is retried.
+    /// Makes the server answer the client's next pushes by closing the connection with a code, such as 4400 for a push
+    /// that it cannot serve. After five in a row the write is `failed` until it is retried.
     public func refusePush(of client: TestClient, code: UInt16 = 4400, times: Int = 5) {
         kit.loopback.arm(.answer(code), times: times, on: client.number)
     }
 
-    /// Lets the client's connection carry nothing any more, without a word to either side. The client finds out by itself,
+    /// Makes the client's connection drop everything without notifying either side. The client detects it by itself
     /// within a minute, and connects again.
     public func silence(_ client: TestClient) { kit.loopback.silence(client.number) }
 
-    /// The client's next pushes reach the server twice.
+    /// Makes the client's next pushes reach the server twice.
     public func duplicate(_ client: TestClient, times: Int = 1) {
         kit.loopback.arm(.duplicate, times: times, on: client.number)
     }
 
-    /// What becomes of the client's next calls for blobs, each `times` times, in their order.
+    /// Applies a fault to the client's next calls for blobs, each `times` times, in their order.
     public func blobs(_ fault: BlobFault, of client: TestClient, times: Int = 1) {
         kit.loopback.blobs.arm(fault, times: times, on: client.number)
     }
@@ -44,28 +44,28 @@ public struct Faults: Sendable {
     /// Makes the client's clock differ from the kit's by this much, ahead when positive.
     public func clockSkew(_ client: TestClient, by skew: Duration) { client.set(skew: skew) }
 
-    /// Has the server refuse the client's token whenever it connects, as after its secret was changed, until it is taken back with
-    /// `false`. A connection that is open stays.
+    /// Makes the server refuse the client's token at each connection, as after a change of its secret, until it is
+    /// called with `false`. An open connection stays.
     public func refuseToken(of client: TestClient, _ isRefused: Bool = true) {
         kit.loopback.set(client.number, isTokenRefused: isRefused)
     }
 
-    /// Lets no commit of the client's database succeed until it is taken back with `false`. Reading goes on.
+    /// Makes each commit of the client's database fail until it is called with `false`. Reads still work.
     public func diskFull(_ client: TestClient, _ isFull: Bool = true) { client.set(isDiskFull: isFull) }
 
-    /// How long each message is on its way, for everybody.
+    /// Sets the time that each message is on its way, for all clients.
     public func latency(_ latency: Duration) { kit.loopback.set(latency: latency) }
 
-    /// Takes a user out of a scope, as an administrator at the server would.
+    /// Removes a user from a scope, as an administrator at the server would.
     ///
     /// - Throws: `misused` when no living record opens the scope, or it names no members.
     public func revoke(_ user: UserID, from scope: ScopeID) async throws {
         try await change(scope) { .remove([.string(user.text)]) }
     }
 
-    /// Takes a user into a scope.
+    /// Adds a user to a scope.
     ///
-    /// - Throws: as `revoke`.
+    /// - Throws: as `revoke` does.
     public func grant(_ user: UserID, to scope: ScopeID) async throws {
         try await change(scope) { .add([.string(user.text)]) }
     }
@@ -81,7 +81,7 @@ public struct Faults: Sendable {
         try await kit.settle()
     }
 
-    /// The record that a scope is, with the field that names its members.
+    /// Returns the record that opens a scope, with the field that names its members.
     private func opener(of scope: ScopeID) throws -> (RecordKey, String)? {
         guard let id = UniqueID(scope.text) else { return nil }
         for collection in kit.schema.collections where collection.scope == .ownRecord {

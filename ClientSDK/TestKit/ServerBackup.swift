@@ -9,14 +9,15 @@ public struct ServerBackup: Sendable {
 }
 
 extension TestKit {
-    /// What a database backup made now would hold.
+    /// Returns what a database backup made now would contain.
     public func backup() -> ServerBackup { loopback.look { $0.backup } }
 }
 
 extension Faults {
-    /// Puts the server back to a backup and starts it again: everything after it is lost there, as when a disk failed.
+    /// Puts the server back to a backup and restarts it: everything after the backup is lost there, as after a disk
+    /// failure.
     public func restoreServer(from backup: ServerBackup) { kit.loopback.restartServer(from: backup) }
 
-    /// Ends the server's process and starts it again: connections are lost, and nothing else.
+    /// Ends the server's process and restarts it: only connections are lost.
     public func restartServer() { kit.loopback.restartServer(from: kit.backup()) }
 }

@@ -15,7 +15,7 @@ public final class TestClient: Sendable {
         var schema: Schema
     }
 
-    /// Whose device it is.
+    /// The user whose device it is.
     public let account: UserID
     let number: Int
     private let folder: URL?
@@ -23,7 +23,7 @@ public final class TestClient: Sendable {
     private unowned let kit: TestKit
     private let process: Lock<Process>
     private let disk = FullDisk()
-    /// Stores that listen to what the system says of the network, and what that is.
+    /// The stores that listen to the system's network paths, and the present kind of network.
     private let paths = Lock<(listeners: [AsyncStream<NetworkPath>.Continuation], kind: NetworkKind?)>(([], nil))
 
     init(
@@ -37,48 +37,50 @@ public final class TestClient: Sendable {
         process = Lock(Process(dice: dice, schema: schema))
     }
 
-    /// The store of the process that runs, or ran last. After `relaunch()` it is another one.
+    /// The store of the running process, or of the last one. `relaunch()` replaces it.
     public var store: SyncStore {
         guard let store = process.withLock({ $0.store }) else { preconditionFailure("the client was never launched") }
         return store
     }
 
-    /// False after a kill and before `relaunch()`.
+    /// True when the process runs: false after a kill and before `relaunch()`.
     public var isRunning: Bool { process.withLock { $0.isRunning } }
 
-    /// True when there is a way to the server.
+    /// True when the client can reach the server.
     public var isOnline: Bool { kit.loopback.isOnline(number) }
 
-    /// Takes the network away: open connections are lost, new ones fail.
+    /// Disconnects the network: open connections are lost, new ones fail.
     ///
-    /// - Parameter isNoticed: the system tells the store, as Apple's platforms do.
+    /// - Parameter isNoticed: true when the system notifies the store, as Apple's platforms do.
     public func goOffline(isNoticed: Bool = false) {
         kit.loopback.set(number, isOnline: false)
         if isNoticed { tellPath(isReachable: false) }
     }
 
-    /// Brings the network back; the engine finds it at its next attempt.
+    /// Reconnects the network; the engine finds it at its next attempt.
     ///
-    /// - Parameter isNoticed: the system tells the store, which tries at once.
+    /// - Parameter isNoticed: true when the system notifies the store, which then tries at once.
     public func goOnline(isNoticed: Bool = false) {
         kit.loopback.set(number, isOnline: true)
         if isNoticed { tellPath(isReachable: true) }
     }
 
-    /// Moves the device to another kind of network, and the system tells the store: for what depends on it, such as
+    /// Moves the device to another kind of network and notifies the store, for settings that depend on it, such as
     /// `BlobPolicy.networks`. Connections stay.
     public func move(to kind: NetworkKind) {
         paths.withLock { $0.kind = kind }
         tellPath(isReachable: isOnline)
     }
 
-    /// Tells the store the system's word on the network, whatever there is of it.
+    /// Sends the store a network path, whatever the real one is.
     func tellPath(isReachable: Bool) {
         let (listeners, kind) = paths.withLock { $0 }
         for listener in listeners { listener.yield(NetworkPath(isReachable: isReachable, kind: kind)) }
     }
 
-    /// Ends the process, as `kill -9` does: what is in the database stays, and nothing else.
+    /// Ends the process, as `kill -9` does: only the database stays.
+    ///
+    /// - Throws: `TestKitError` with `notSettled`.
     public func kill() async throws {
         await kit.executor.run { self.endProcess() }
         try await kit.settle()
@@ -86,7 +88,8 @@ public final class TestClient: Sendable {
 
     /// Starts the process again on the same database.
     ///
-    /// - Parameter schema: that of another version of the app; `nil` for the same as before.
+    /// - Parameter schema: the schema of another version of the app; `nil` for the previous one.
+    /// - Throws: `StoreError` when the store cannot be opened.
     public func relaunch(with schema: Schema? = nil) async throws {
         guard !isRunning else { return }
         if let schema { process.withLock { $0.schema = schema } }
@@ -131,7 +134,7 @@ public final class TestClient: Sendable {
         var environment = StoreEnvironment(
             now: { [unowned self] in kit.timeline.now + process.withLock { $0.skew } },
             random: { [unowned self] in process.withLock { ($0.dice.next(), $0.dice.next()) } })
-        // Answers come while the test advances its time, which it does after the call.
+        // Answers arrive while the test advances its time, which it does after the call.
         environment.answerWait = .zero
         environment.clock = kit.clock
         if #available(iOS 18, macOS 15, *) { environment.executor = kit.executor }
@@ -147,7 +150,7 @@ public final class TestClient: Sendable {
         return environment
     }
 
-    /// On the executor's thread.
+    /// Call it on the executor's thread.
     func endProcess() {
         let store = process.withLock { process in
             process.isRunning = false
@@ -164,7 +167,7 @@ public final class TestClient: Sendable {
 
     func set(isDiskFull: Bool) { disk.set(isFull: isDiskFull) }
 
-    /// Why the kit is not at rest because of this client; `nil` when it is.
+    /// The reason why this client keeps the kit from being at rest; `nil` when it does not.
     var unrest: String? {
         guard isRunning, isOnline, !disk.isFull, !store.isPaused, !kit.loopback.isTokenRefused(number) else {
             return nil

@@ -2,10 +2,10 @@ import Tidemark
 import TidemarkModel
 
 extension TestKit {
-    /// Compares the copy of every client that runs and is online with what the server has for its account: the same
-    /// records, the same fields, nothing pending, nothing refused.
+    /// Compares the copy of every running online client with the server's data for its account: the same records, the
+    /// same fields, nothing pending, nothing refused.
     ///
-    /// - Throws: `diverged`, which names the first differences.
+    /// - Throws: `diverged`, with the first differences.
     public func expectConverged() throws {
         let found = try clients.filter { $0.isRunning && $0.isOnline }.flatMap { try differences($0) }
         guard !found.isEmpty else { return }
@@ -16,7 +16,7 @@ extension TestKit {
 
     private func differences(_ client: TestClient) throws -> [String] {
         let changes = try loopback.look { try $0.changes(for: client.account) }
-        // The server knows collections and fields by the first names that they ever had.
+        // On the server, collections and fields have the first names that they ever had.
         let truth = Dictionary(
             changes.values.map { client.store.schema.local($0) }, uniquingKeysWith: { first, _ in first })
         let shown = try client.store.shownRecords()
@@ -38,7 +38,7 @@ extension TestKit {
 }
 
 extension Schema {
-    /// A record as the server has it, under the names of this version of the app.
+    /// Returns a record of the server under the names of this version of the app.
     fileprivate func local(_ change: Change) -> (RecordKey, (seq: SequenceNumber, fields: Fields)) {
         guard let collection = collections.first(where: { $0.storedName == change.key.collection }) else {
             return (change.key, (change.seq, change.fields))

@@ -14,14 +14,14 @@ import TidemarkModel
 ///
 /// The server is the real one (sessions, sequencer, fan-out) on tables in memory; a client is a real `SyncStore` with
 /// its engine. The engines run only inside `settle()`, `advance(by:)` and `whileRunning(_:)`, one step after the other,
-/// so that a test takes the same course each time. Nothing sleeps: what waits for time, waits for the kit's `clock`.
+/// so that a test runs the same way each time. Nothing sleeps: every wait uses the kit's `clock`.
 public final class TestKit: Sendable {
-    /// Virtual time begins in the middle of a real epoch, so that ids and dates look like themselves.
+    /// Virtual time begins at a realistic date, so that ids and dates look real.
     private static let beginning: Milliseconds = 1_760_000_000_000
 
     /// The kit's time.
     public let clock: VirtualClock
-    /// The schema of the server, and of every client that is given no other.
+    /// The schema of the server, and of every client without one of its own.
     public let schema: Schema
     let limits: TestKitLimits
     let timeline: Timeline
@@ -30,8 +30,8 @@ public final class TestKit: Sendable {
     private let dice: Lock<Dice>
     private let members = Lock<[TestClient]>([])
 
-    /// - Parameter seed: of all chance in the kit: ids, and the jitter between attempts.
-    /// - Throws: `TestKitError` with `unsupported` on systems before iOS 18 and macOS 15: an app for older ones is tested on
+    /// - Parameter seed: the seed of all randomness in the kit: ids, and the jitter between attempts.
+    /// - Throws: `TestKitError` with `unsupported` on systems before iOS 18 and macOS 15: test an app for older ones on
     ///   a newer simulator.
     public init(schema: Schema, seed: UInt64 = 1, limits: TestKitLimits = TestKitLimits()) throws {
         guard #available(iOS 18, macOS 15, *) else {
@@ -46,12 +46,13 @@ public final class TestKit: Sendable {
         loopback.tick()
     }
 
-    /// A device of an account, connected unless told otherwise. Each call makes another device, also of one account.
+    /// Adds a device of an account, connected by default. Each call adds another device, even for the same account.
     ///
     /// - Parameters:
-    ///   - folder: where its database is to be; `nil` for memory.
-    ///   - schema: that of the version of the app which it runs; `nil` for the server's.
-    ///   - cache: how much is kept on the device, and over which networks blobs go.
+    ///   - folder: the folder of its database; `nil` for memory.
+    ///   - schema: the schema of its version of the app; `nil` for the server's.
+    ///   - cache: the limits for the data on the device, and the networks for blobs.
+    /// - Throws: `StoreError` when the store cannot be opened.
     public func client(
         _ account: String, at folder: URL? = nil, isOnline: Bool = true, schema: Schema? = nil,
         cache: CachePolicy = CachePolicy()
@@ -66,24 +67,24 @@ public final class TestKit: Sendable {
         return client
     }
 
-    /// Every client, in the order of their making.
+    /// All clients, in the order of their creation.
     public var clients: [TestClient] { members.withLock { $0 } }
 
-    /// The faults that can be had.
+    /// The faults that can be caused.
     public var faults: Faults { Faults(kit: self) }
 
     // MARK: Time
 
-    /// Runs until everything is quiet: each client that is online has sent and received all there is. As much virtual
-    /// time passes as that takes; offline clients are not waited for.
+    /// Runs until everything is quiet: each online client has sent and received everything. As much virtual time passes
+    /// as that takes; offline clients are not waited for.
     ///
-    /// - Throws: `notSettled` after `TestKitLimits.settleMax`, with what is still moving.
+    /// - Throws: `notSettled` after `TestKitLimits.settleMax`, with the reasons.
     public func settle() async throws {
         let unrest = await executor.run { self.runUntilQuiet() }
         if let unrest { throw TestKitError(.notSettled, unrest) }
     }
 
-    /// Lets virtual time pass, with everything that happens in it.
+    /// Advances virtual time, with everything that happens in it.
     public func advance(by duration: Duration) async {
         await executor.run {
             let end = self.timeline.now + duration.wholeMilliseconds
@@ -94,7 +95,10 @@ public final class TestKit: Sendable {
 
     /// Runs the clients' engines while `body` runs, for code that waits for them, such as `syncNow()`; then settles.
     ///
-    /// Virtual time passes as far as it must, as in `settle()`; the order of steps depends on the threads of `body`.
+    /// Virtual time advances only as far as needed, as in `settle()`; the order of steps depends on the threads of
+    /// `body`.
+    ///
+    /// - Throws: any error of `body`; `TestKitError` with `notSettled`.
     public func whileRunning<Value>(_ body: () async throws -> Value) async throws -> Value {
         executor.beginFreeRun()
         let result: Result<Value, any Error>
@@ -107,10 +111,10 @@ public final class TestKit: Sendable {
         return try result.get()
     }
 
-    /// What is due now, over and over, until cancelled. Virtual time passes only when other threads have had their time
-    /// too and nothing came of it: else it would run away from those who are about to do something.
+    /// Runs what is due now, over and over, until cancelled. Virtual time advances only when other threads had time to
+    /// act and nothing happened; otherwise it would overtake them.
     ///
-    /// Between two rounds this waits for a thread as they do, so that on a busy machine it waits as long.
+    /// Between two rounds this waits for a thread as they do, so that it waits as long on a busy machine.
     private func runFreely() async {
         var seen = 0
         var idle = 0
@@ -133,7 +137,7 @@ public final class TestKit: Sendable {
     private static let roundLength = DispatchTimeInterval.milliseconds(1)
     private static let idleRoundsMin = 20
 
-    /// What is still moving when time ran out; `nil` when nothing is. On the executor's thread.
+    /// Runs on the executor's thread. Returns what is still moving when time ran out; `nil` when nothing is.
     private func runUntilQuiet() -> String? {
         let end = timeline.now + limits.settleMax.wholeMilliseconds
         while true {
@@ -147,7 +151,7 @@ public final class TestKit: Sendable {
 
     // MARK: The server's truth
 
-    /// The server's records of a model's collection, in the order of their creation.
+    /// Returns the server's records of a model's collection, in the order of their creation.
     ///
     /// - Throws: `StoreError` with `coding` when the model cannot hold one of them.
     public func rows<Model: SyncModel>(of model: Model.Type) throws -> [Model] {

@@ -1,20 +1,20 @@
-/// What a test hears of the kit.
+/// An error of the kit.
 public struct TestKitError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What to branch on.
+    /// The kinds of failure, to branch on.
     public enum Code: Hashable, Sendable {
-        /// There was no rest within `TestKitLimits.settleMax` of virtual time.
+        /// The kit was not at rest within `TestKitLimits.settleMax` of virtual time.
         case notSettled
-        /// A client's copy is not what the server has.
+        /// A client's copy differs from the server's data.
         case diverged
-        /// A fault names something that does not exist, or the server refused what the kit wrote for it.
+        /// A fault names something that does not exist, or the server refused the kit's write for it.
         case misused
-        /// The system cannot be told where tasks run; iOS 18, macOS 15 and Linux can.
+        /// The system does not let the kit choose where tasks run; iOS 18, macOS 15 and Linux do.
         case unsupported
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// Sentences for the test's report.
+    /// The sentences for the test's report.
     public let description: String
 
     init(_ code: Code, _ description: String) {
@@ -23,11 +23,11 @@ public struct TestKitError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Bounds of a kit.
+/// The bounds of a kit.
 public struct TestKitLimits: Hashable, Sendable {
     /// The longest virtual time that `settle()` lets pass.
     public var settleMax: Duration = .seconds(600)
-    /// Differences that `expectConverged()` names.
+    /// The most differences that `expectConverged()` names.
     public var differencesMax = 10
 
     public init() {}

@@ -33,7 +33,7 @@ import Tidemark
 
     @Test func `why there is no TLS is told in words and without the names of source files`() async throws {
         try await EchoServer.running { port, _ in
-            #expect(await detail(of: "https://127.0.0.1:\(port)") == "what answers does not speak TLS")
+            #expect(await detail(of: "https://127.0.0.1:\(port)") == "the server does not speak TLS")
         }
         try await EchoServer.running(tls: true) { port, _ in
             let untrusted = await detail(of: "https://localhost:\(port)")

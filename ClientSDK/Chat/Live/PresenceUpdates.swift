@@ -2,7 +2,7 @@ import AsyncAlgorithms
 import Foundation
 public import Tidemark
 
-/// One user's presence, now and after each change. Ends with its task.
+/// One user's presence, now and after each change. The sequence ends with its task.
 public struct PresenceUpdates: AsyncSequence, Sendable {
     private let start: @Sendable () -> Iterator
 
@@ -10,17 +10,17 @@ public struct PresenceUpdates: AsyncSequence, Sendable {
         start = { Iterator(followed: FollowedPresence(PresenceQuestion(store: store, user: user)), given: nil) }
     }
 
-    /// Values from elsewhere: for stand-ins of `UserRepository` in an app's tests and previews.
+    /// Creates a sequence of values from elsewhere: for stand-ins of `UserRepository` in an app's tests and previews.
     ///
     ///     func observePresence(_ user: UserID) -> PresenceUpdates { PresenceUpdates(LiveValues([.online])) }
     public init(_ values: LiveValues<Presence>) {
         start = { Iterator(followed: nil, given: values.makeAsyncIterator()) }
     }
 
-    /// Asks from here on.
+    /// Starts observing.
     public func makeAsyncIterator() -> Iterator { start() }
 
-    /// Throws as `LiveValues` does, when the conversations cannot be read.
+    /// Throws as `LiveValues` does when the conversations cannot be read.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var followed: FollowedPresence?
         fileprivate var given: LiveValues<Presence>.Iterator?
@@ -36,10 +36,10 @@ public struct PresenceUpdates: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension PresenceUpdates.Iterator: Sendable {}
 
-/// Whose presence is asked for, and where.
+/// The user whose presence is observed, and the conversation that is used.
 private struct PresenceQuestion: Sendable {
     enum Event: Sendable {
-        /// The conversation to ask in, if there is one.
+        /// The conversation to observe, if there is one.
         case shared(ScopeID?)
         case known([UserID: Presence])
     }
@@ -51,14 +51,14 @@ private struct PresenceQuestion: Sendable {
     let store: SyncStore
     let user: UserID
 
-    /// The events of one conversation, and of which it is.
+    /// Returns the events of one conversation, and of the choice of the conversation.
     func events(in scope: ScopeID?) -> Events {
         let shared = store.observe { [user] snapshot in try Self.shared(with: user, snapshot) }
         let known = scope.map { store.presence(in: $0) } ?? AsyncStream { $0.finish() }
         return merge(shared.map { Event.shared($0) }, known.map { Event.known($0) })
     }
 
-    /// The direct conversation with the user, or else any with them.
+    /// Returns the direct conversation with the user, or else any other with them.
     private static func shared(with user: UserID, _ snapshot: StoreSnapshot) throws -> ScopeID? {
         let direct = try DirectPair(account: snapshot.account, other: user).held(snapshot)
         let arguments = [.string(user.text), direct.map { FieldValue.id($0) } ?? .null]
@@ -74,7 +74,7 @@ private struct PresenceQuestion: Sendable {
         """
 }
 
-/// Follows the answers, from one conversation to another one.
+/// Follows the presence from one conversation to the next.
 private struct FollowedPresence {
     private let question: PresenceQuestion
     private var scope: ScopeID?

@@ -2,7 +2,8 @@ public import Foundation
 import Tidemark
 import TidemarkLock
 
-/// Who is typing. Said to the devices that are connected now, and kept nowhere: not in the log, not in a database.
+/// The users who are typing. Signals go only to devices that are connected now, and are stored nowhere: not in the log,
+/// not in a database.
 ///
 ///     field.onChange { chat.typing.setTyping(in: conversation.id) }
 ///     for try await users in chat.typing.observeTyping(in: conversation.id) { show(users) }
@@ -18,17 +19,17 @@ public struct Typing: Sendable {
         self.limits = limits
     }
 
-    /// Tells the others that the user is typing; call it with every key. At most one word in `ChatLimits.typingPause` goes
-    /// out, and it ends by itself: there is nothing to take back. Without a connection nothing happens.
+    /// Notifies the others that the user is typing; call it with every key. At most one signal is sent per
+    /// `ChatLimits.typingPause`, and it expires by itself. Without a connection nothing happens.
     public func setTyping(in conversation: UUID) {
         guard throttle.admits(conversation, now: store.uptime.now, limits) else { return }
         store.send(ephemeral: Self.kind, in: ScopeID(record: conversation), lifetime: limits.typingLifetime)
     }
 
-    /// The others who are typing in a conversation, now and after each change; ends with its task.
+    /// Observes the others who are typing in a conversation: now and after each change; ends with its task.
     ///
-    /// A user stops when their message arrives, or when nothing is heard of them for the time that their device gave.
-    /// - Parameter clock: measures for how long they are heard, and when to look for those who have stopped.
+    /// A user stops when their message arrives, or when the lifetime that their device gave ends without a new signal.
+    /// - Parameter clock: measures the lifetimes.
     public func observeTyping(
         in conversation: UUID, clock: any Clock<Duration> = ContinuousClock()
     ) -> TypingUsers {
@@ -36,7 +37,7 @@ public struct Typing: Sendable {
     }
 }
 
-/// Lets a word through now and then, for each conversation.
+/// Limits the signals of each conversation to one per pause.
 private final class TypingThrottle: Sendable {
     private let last = Lock<[UUID: Milliseconds]>([:])
 

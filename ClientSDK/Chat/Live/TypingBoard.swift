@@ -1,9 +1,9 @@
 import Foundation
 import Tidemark
 
-/// What happens to those who type.
+/// The events of a typing board.
 enum TypingEvent: Sendable {
-    /// Somebody said something in the conversation.
+    /// An ephemeral message arrived in the conversation.
     case said(EphemeralMessage)
     /// The newest messages in the server's order, newest first.
     case arrived([TypedMessage])
@@ -17,16 +17,16 @@ struct TypedMessage: Hashable, Sendable {
     let author: UserID
 }
 
-/// Who is typing in one conversation, as a pure machine: events and the time go in.
+/// The users who are typing in one conversation, as a pure machine: events with the time go in.
 struct TypingBoard: Sendable {
     private let account: UserID
     private var until: [UserID: Milliseconds] = [:]
-    /// Each author's newest message; `nil` until the messages were read for the first time.
+    /// The newest message of each author; `nil` before the messages were read for the first time.
     private var newest: [UserID: UUID]?
 
     init(account: UserID) { self.account = account }
 
-    /// Takes one event; those who type after it.
+    /// Applies one event and returns the users who are typing after it.
     mutating func on(_ event: TypingEvent, now: Milliseconds) -> Set<UserID> {
         switch event {
         case .said(let message):

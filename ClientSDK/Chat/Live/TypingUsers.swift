@@ -2,7 +2,7 @@ import AsyncAlgorithms
 import Foundation
 public import Tidemark
 
-/// The users who type in a conversation, now and after each change. Ends with its task.
+/// The users who are typing in a conversation, now and after each change. The sequence ends with its task.
 public struct TypingUsers: AsyncSequence, Sendable {
     fileprivate typealias Events = AsyncMerge3Sequence<
         AsyncMapSequence<AsyncStream<EphemeralMessage>, TypingEvent>,
@@ -19,7 +19,7 @@ public struct TypingUsers: AsyncSequence, Sendable {
         self.clock = clock
     }
 
-    /// Listens from here on.
+    /// Starts listening.
     public func makeAsyncIterator() -> Iterator {
         let scope = ScopeID(record: conversation)
         let messages = store.observe { [conversation] snapshot in
@@ -40,7 +40,7 @@ public struct TypingUsers: AsyncSequence, Sendable {
         let author: String
     }
 
-    /// Throws as `LiveValues` does, when the messages cannot be read.
+    /// Throws as `LiveValues` does when the messages cannot be read.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var events: Events.Iterator
         fileprivate var board: TypingBoard
@@ -66,7 +66,7 @@ public struct TypingUsers: AsyncSequence, Sendable {
         }
     }
 
-    /// In the server's order: that of their arrival, whatever the clocks of their senders say.
+    /// Sorted by the server's order, which is that of their arrival, whatever the senders' clocks say.
     static let newestSQL =
         "SELECT local_id AS id, author FROM messages WHERE scope = ? ORDER BY server_id DESC LIMIT 20"
 }
@@ -75,14 +75,14 @@ public struct TypingUsers: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension TypingUsers.Iterator: Sendable {}
 
-/// Fires each second, until its task is cancelled.
+/// Fires each second until its task is cancelled.
 struct Ticks: AsyncSequence, AsyncIteratorProtocol, Sendable {
     let clock: any Clock<Duration>
 
     func makeAsyncIterator() -> Ticks { self }
 
     func next() async -> Void? {
-        // It only ends early when the task is cancelled, which ends the sequence.
+        // The sleep ends early only when the task is cancelled, which ends the sequence.
         try? await clock.sleep(for: .seconds(1))
         return Task.isCancelled ? nil : ()
     }

@@ -1,7 +1,7 @@
 import Foundation
 public import Tidemark
 
-/// Who is there. The server says so, to those who share a conversation with the user, and keeps nothing of it.
+/// The presence of users. The server sends it to those who share a conversation with the user, and stores nothing.
 ///
 ///     for try await presence in chat.presence.observe(user) { badge.show(presence) }
 public struct UserPresence: Sendable {
@@ -9,7 +9,7 @@ public struct UserPresence: Sendable {
 
     init(_ store: SyncStore) { self.store = store }
 
-    /// A user's presence, now and after each change; ends with its task. `unknown` while there is no connection, or no
-    /// conversation with the user.
+    /// Observes a user's presence: now and after each change; ends with its task. It is `unknown` without a connection,
+    /// and without a conversation with the user.
     public func observe(_ user: UserID) -> PresenceUpdates { PresenceUpdates(store, user) }
 }

@@ -3,7 +3,7 @@ public import Tidemark
 
 /// A conversation as a list shows it.
 public struct Conversation: Hashable, Sendable, Identifiable {
-    /// Between two people, for ever, or between those whom its members take in.
+    /// A direct conversation has two fixed members; the members of a group can add others.
     public enum Kind: String, Hashable, Sendable {
         case direct
         case group
@@ -11,23 +11,23 @@ public struct Conversation: Hashable, Sendable, Identifiable {
 
     public let id: UUID
     public let kind: Kind
-    /// Everyone who belongs to it, the account's own user included, by user id.
+    /// All members, including the account's own user, by user id.
     public let participants: [Participant]
     public let adminIDs: Set<UserID>
-    /// Of a group.
+    /// The name of a group.
     public let name: String?
-    /// Of a group.
+    /// The image of a group.
     public let imageURL: URL?
     public let creator: UserID
-    /// The newest message that is here, own ones that wait to be sent included.
+    /// The newest message on this device, including own ones that wait to be sent.
     public let lastMessage: MessageSummary?
     public let unread: Unread
-    /// When the server accepted it; until then, when it was made here.
+    /// The time when the server accepted it; until then, the time of its creation on this device.
     public let created: Date
-    /// Server time of the last change of the conversation itself; `nil` until it is committed.
+    /// The server's time of the last change of the conversation itself; `nil` until it is committed.
     public let updated: Date?
     public let syncState: RecordState
-    /// How the sending of what the user changed about it goes, with attempts and the last of them; `nil` when nothing waits.
+    /// The progress of sending the user's changes to it, with the attempts; `nil` when nothing waits.
     public let sending: PendingWrite?
 
     public init(
@@ -51,7 +51,7 @@ public struct Conversation: Hashable, Sendable, Identifiable {
         self.sending = sending
     }
 
-    /// The group's name, or what the others are called.
+    /// Returns the group's name, or the names of the other members.
     public func title(for user: UserID) -> String {
         if let name, kind == .group { return name }
         let others = participants.filter { $0.id != user }
@@ -59,10 +59,11 @@ public struct Conversation: Hashable, Sendable, Identifiable {
     }
 }
 
-/// A member of a conversation with what to show of them.
+/// A member of a conversation, with the name and image to show.
 public struct Participant: Hashable, Sendable, Identifiable {
     public let id: UserID
-    /// From the user's profile; before that is here, as the conversation's creator called them; else the user id.
+    /// The name from the user's profile; before that arrives, the name that the conversation's creator used; otherwise
+    /// the user id.
     public let displayName: String
     public let imageURL: URL?
 
@@ -90,12 +91,12 @@ public struct MessageSummary: Hashable, Sendable {
     }
 }
 
-/// How many messages of others the user has not read.
+/// The messages of others that the user has not read.
 public struct Unread: Hashable, Sendable {
-    /// At most `ChatLimits.unreadMax`; never more than there are.
+    /// The number, at most `ChatLimits.unreadMax`; never more than there are.
     public let count: Int
-    /// False while older messages, or what the user read elsewhere, are still to come, or the bound was reached: there may
-    /// be more.
+    /// True when the number is exact. False while older messages or marks of the user's other devices are still to
+    /// arrive, or when the bound was reached: there may be more.
     public let isExact: Bool
 
     public init(count: Int, isExact: Bool) {

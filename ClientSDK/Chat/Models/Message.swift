@@ -1,36 +1,36 @@
 public import Foundation
 public import Tidemark
 
-/// A message as a list shows it: what was written, how far the sending has come, and who has it.
+/// A message as a list shows it: its content, the progress of its sending, and its receipts.
 public struct Message: Hashable, Sendable, Identifiable {
-    /// The `localID`: the same on every device from the first moment.
+    /// The `localID`: the same on every device from the beginning.
     public let id: UUID
     public let conversationID: UUID
-    /// Who wrote it, as the server knows them.
+    /// The user who wrote it, by the server's authentication.
     public let senderID: UserID
-    /// What the sender was called at the time.
+    /// The sender's name at that time.
     public let senderName: String?
     public let text: String
-    /// A picture or a file that goes with it.
+    /// A picture or a file that belongs to it.
     public let attachment: MessageAttachment?
-    /// By the sender's clock, moved after what the sender saw; the order of a conversation, with the id where two are
-    /// equal. Never changes.
+    /// The time by the sender's clock, moved after the messages that the sender saw. It orders a conversation, with the
+    /// id for equal times. It never changes.
     public let sentAt: Date
-    /// When the server accepted it; until then, when it was written here.
+    /// The time when the server accepted it; until then, the time of its creation on this device.
     public let created: Date
-    /// Server time of what is shown; `nil` until it is committed. Messages do not change, so this stays as it is.
+    /// The server's time of this state; `nil` until it is committed. Messages do not change, so it stays.
     public let serverTime: Date?
     /// The server's number; `nil` until it is committed.
     public let serverID: Int64?
     public let syncState: RecordState
-    /// How the sending goes; `nil` when nothing waits.
+    /// The progress of the sending; `nil` when nothing waits.
     public let sending: PendingWrite?
-    /// Why the server refused it; the message stays until it is sent again or discarded. `nil` also for one that failed
-    /// because it got no answer: see `failureReason`.
+    /// The server's reason for refusing it; the message stays until it is sent again or discarded. `nil` also for a
+    /// message that failed without an answer: see `failureReason`.
     public let failure: Rejection?
-    /// Who of the others has received it; whoever has read it has received it too. Earliest first.
+    /// The other users who have received it, earliest first. Users who have read it are included.
     public let deliveredTo: [Receipt]
-    /// Who of the others has read it, earliest first.
+    /// The other users who have read it, earliest first.
     public let readBy: [Receipt]
 
     public init(
@@ -56,11 +56,12 @@ public struct Message: Hashable, Sendable, Identifiable {
         self.readBy = readBy
     }
 
-    /// Server time of the last change; `nil` until it is committed.
+    /// The server's time of the last change; `nil` until it is committed.
     public var updated: Date? { serverTime }
 
-    /// Computed from the rows that are here; in a group, one of the others is enough for `delivered` and `read`, so that
-    /// the status never goes back when members come and go. `deliveredTo` and `readBy` tell more.
+    /// The status, computed from the rows on this device. In a group, one other member is enough for `delivered` and
+    /// `read`, so that the status never goes back when members join or leave. `deliveredTo` and `readBy` have the
+    /// details.
     public var status: MessageStatus {
         if failure != nil { return .failed }
         if serverID == nil { return sending?.isWithheld == true ? .failed : .sending }
@@ -68,10 +69,10 @@ public struct Message: Hashable, Sendable, Identifiable {
         return deliveredTo.isEmpty ? .sent : .delivered
     }
 
-    /// The message waits for its turn, or for a connection: `sending` without having been given out.
+    /// True when the message waits for its turn or for a connection: `sending` without an attempt yet.
     public var isQueued: Bool { status == .sending && sending?.attempts ?? 0 == 0 }
 
-    /// Why the status is `failed`, for a person to read; `nil` for any other status.
+    /// The reason for the status `failed`, as text for people; `nil` for any other status.
     public var failureReason: String? {
         if let failure { return failure.message }
         guard status == .failed else { return nil }
@@ -81,20 +82,20 @@ public struct Message: Hashable, Sendable, Identifiable {
 
 /// The life of a message.
 public enum MessageStatus: String, Hashable, Sendable, CaseIterable {
-    /// Durable here, not at the server; see `Message.isQueued`.
+    /// Durable on this device, not on the server; see `Message.isQueued`.
     case sending
     case sent
     case delivered
     case read
-    /// Refused for good, or sent several times in vain; stands at its place, and can be retried and given up. What met only
-    /// a passing outage is also tried again by itself.
+    /// Refused permanently, or sent several times in vain. It keeps its position, and can be retried or discarded.
+    /// After a mere outage it is also retried automatically.
     case failed
 }
 
-/// Somebody has received or read a message.
+/// A user who has received or read a message.
 public struct Receipt: Hashable, Sendable {
     public let user: UserID
-    /// By that user's clock. For old messages, the latest that it can have been.
+    /// The time by that user's clock. For old messages, the latest possible time.
     public let at: Date?
 
     public init(user: UserID, at: Date?) {

@@ -1,42 +1,43 @@
 public import Foundation
 public import Tidemark
 
-/// What a message carries besides its text: a picture, a file.
+/// The attachment of a message: a picture or a file.
 ///
-/// What travels with the message is what a list shows at once: what it is, how large, and a small preview. The bytes travel
-/// apart, up when there is a connection, down when somebody looks.
+/// The message itself carries what a list shows at once: kind, size, and a small preview. The bytes travel separately:
+/// to the server when there is a connection, from it when the app looks.
 ///
 ///     let photo = MessageAttachment(.image, bytes: jpeg, contentType: "image/jpeg", width: 1_024, height: 768, preview: tiny)
 ///     try await chat.messages.send("look", to: room, attachment: photo, bytes: jpeg)
 ///     let seen = try await chat.messages.bytes(of: photo, in: room)       // on any device of a member
 public struct MessageAttachment: Codable, Hashable, Sendable {
-    /// What it is. Open: a kind from a newer version of the app is shown as a file.
+    /// The kind of an attachment. It is open: a kind from a newer version of the app is shown as a file.
     public struct Kind: RawRepresentable, Codable, Hashable, Sendable {
         public let rawValue: String
 
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// To be shown in the list.
+        /// A picture, shown in the list.
         public static let image = Kind(rawValue: "image")
-        /// To be opened by another program.
+        /// A file, opened by another program.
         public static let file = Kind(rawValue: "file")
     }
 
     public var kind: Kind
-    /// The lowercase SHA-256 of the bytes: the name under which the store and the server keep them.
+    /// The lowercase SHA-256 of the bytes: their name in the store and on the server.
     public var digest: String
     public var byteCount: Int
-    /// As in HTTP: `image/jpeg`.
+    /// The content type, as in HTTP: `image/jpeg`.
     public var contentType: String
-    /// The file's name, where it has one.
+    /// The file's name, if it has one.
     public var name: String?
-    /// Of an image, in pixels.
+    /// The width of an image, in pixels.
     public var width: Int?
-    /// Of an image, in pixels.
+    /// The height of an image, in pixels.
     public var height: Int?
-    /// A small picture to be shown before the bytes are here. The whole attachment has 8 KiB as JSON: about 5 KB of this.
+    /// A small picture to show before the bytes arrive. The whole attachment has at most 8 KiB as JSON: about 5 KB for
+    /// this.
     public var preview: Data?
-    /// Where the bytes are when a storage of the app's own keeps them: they were then sent without `bytes`.
+    /// The URL of the bytes in a storage of the app's own; the message was then sent without `bytes`.
     public var url: URL?
 
     public init(
@@ -54,9 +55,9 @@ public struct MessageAttachment: Codable, Hashable, Sendable {
         self.url = url
     }
 
-    /// The name of the bytes, for `SyncStore.blobs`; `nil` when another app put something else there.
+    /// The digest of the bytes, for `SyncStore.blobs`; `nil` when another app stored something else there.
     public var blob: BlobDigest? { BlobDigest(checking: digest) }
 
-    /// True when these are the bytes that were sent: ask it of whatever a storage of the app's own gives.
+    /// Returns true when these are the bytes that were sent. Check with it what a storage of the app's own returns.
     public func matches(_ bytes: Data) -> Bool { bytes.count == byteCount && BlobDigest(of: bytes).text == digest }
 }

@@ -1,19 +1,19 @@
 public import Foundation
 public import Tidemark
 
-/// A user of the workspace, as they describe themselves. Who is there now, and when the others were, is told by
-/// `UserRepository.observePresence(_:)`.
+/// A user of the workspace, as they describe themselves. `UserRepository.observePresence(_:)` tells who is present, and
+/// when others last were.
 public struct User: Hashable, Sendable, Identifiable {
     public let id: UserID
     public let displayName: String
     public let email: String?
     public let imageURL: URL?
     public let created: Date
-    /// Server time of the last change; `nil` until it is committed.
+    /// The server's time of the last change; `nil` until it is committed.
     public let updated: Date?
     public let syncState: RecordState
-    /// How the sending of what the user changed about themselves goes, with attempts and the last of them; `nil` when nothing
-    /// waits, and for others.
+    /// The progress of sending the user's own changes, with the attempts; `nil` when nothing waits, and for other
+    /// users.
     public let sending: PendingWrite?
 
     public init(
@@ -31,7 +31,7 @@ public struct User: Hashable, Sendable, Identifiable {
     }
 }
 
-/// What a user may change about themselves.
+/// The part of a user that they may change themselves.
 public struct Profile: Hashable, Sendable {
     public var displayName: String
     public var email: String?

@@ -1,14 +1,14 @@
 import Tidemark
 
-/// An attachment as a record has it. The field takes any JSON, from any version of any app; what is none of ours is no
-/// attachment, and costs nobody the message.
+/// An attachment as a record holds it. The field accepts any JSON from any version of any app. A value of another form
+/// is treated as no attachment, so that the message is still shown.
 struct AttachmentField: Codable, Hashable, Sendable {
     let attachment: MessageAttachment?
 
     init(_ attachment: MessageAttachment) { self.attachment = attachment }
 
     init(from decoder: any Decoder) throws {
-        // Whatever does not decode is not ours.
+        // A value that cannot be decoded is not ours.
         attachment = try? MessageAttachment(from: decoder)
     }
 

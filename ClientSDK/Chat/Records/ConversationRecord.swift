@@ -1,7 +1,7 @@
 import Foundation
 import Tidemark
 
-/// A conversation as the schema has it.
+/// A conversation as the schema defines it.
 struct ConversationRecord: SyncModel, Equatable {
     static let collection = "conversations"
 
@@ -9,7 +9,7 @@ struct ConversationRecord: SyncModel, Equatable {
     var kind: String
     var participantIds: Set<String>
     var adminIds: Set<String>?
-    /// What members were called when they were taken in, for as long as their profiles are not here.
+    /// The members' names at the time when they were added, for use until their profiles arrive.
     var participantNames: [String: String]?
     var name: String?
     var imageURL: URL?

@@ -1,7 +1,7 @@
 import Foundation
 import Tidemark
 
-/// A message as the schema has it.
+/// A message as the schema defines it.
 struct MessageRecord: SyncModel, Equatable {
     static let collection = "messages"
 
@@ -40,7 +40,7 @@ extension MessageRecord {
 
 extension Message {
     /// - Parameters:
-    ///   - account: the author of what has none yet.
+    ///   - account: the author of a message that has none yet.
     ///   - tracks: the receipts of the conversation.
     init(
         _ record: MessageRecord, account: UserID, tracks: [ReceiptTrack] = [], sending: PendingWrite? = nil,

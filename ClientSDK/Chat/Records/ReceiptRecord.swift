@@ -1,14 +1,14 @@
 import Foundation
 import Tidemark
 
-/// What one user has received and read of one conversation.
+/// The messages of one conversation that one user has received and read.
 ///
-/// One record for each user and conversation, whatever the number of messages: two marks that only rise, in the server's
-/// order of messages, and the times of the last marks as `number@milliseconds`. Marking any number of messages is one
-/// small write, where a set of readers in each message would cost a write for each message and reader. Marks from two
-/// devices merge by `max`, times by element, so no order of arrival loses one; the id comes from the names, so that the
-/// user's devices write the same record without asking. Only its author may change it: nobody reads for somebody else.
-/// The times are bounded; of older messages it stays known that, and no later than when, they were read.
+/// There is one record for each user and conversation, however many messages. It has two marks that only rise, in the
+/// server's order of messages, and the times of the last marks as `number@milliseconds`. Marking any number of messages
+/// is one small write; a set of readers in each message would cost a write for each message and reader. Marks from two
+/// devices merge by `max`, times by element, so no order of arrival loses one. The id is derived from the names, so
+/// that the user's devices write the same record without asking. Only its author may change it: nobody can read for
+/// another user. The number of times is bounded; older messages are known to be read, no later than at the oldest time.
 struct ReceiptRecord: SyncModel, Equatable {
     static let collection = "receipts"
 
@@ -40,14 +40,14 @@ extension ReceiptRecord {
     }
 }
 
-/// Which of the two marks is meant.
+/// The two marks of a receipt record.
 enum ReceiptKind: Sendable {
     case delivered
     case read
 }
 
 extension ReceiptRecord {
-    /// Raises a mark; one that is as high already stays as it is.
+    /// Raises a mark; a mark that is already as high stays.
     mutating func note(_ kind: ReceiptKind, through number: Int64, at time: Milliseconds, timesMax: Int) {
         switch kind {
         case .delivered:
@@ -67,7 +67,7 @@ extension ReceiptRecord {
     }
 }
 
-/// A mark was raised to this number at this time.
+/// The time at which a mark was raised to a number.
 struct ReceiptTime: Hashable, Sendable {
     let number: Int64
     let time: Milliseconds

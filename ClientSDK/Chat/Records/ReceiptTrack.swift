@@ -1,9 +1,9 @@
 import Foundation
 import Tidemark
 
-/// A receipt record made ready to be asked about many messages.
+/// A receipt record, prepared for queries about many messages.
 struct ReceiptTrack: Sendable {
-    /// How far, and when each part of the way.
+    /// The height of a mark, and the times of its rises.
     struct Marks: Sendable {
         let through: Int64
         let times: [ReceiptTime]
@@ -19,13 +19,13 @@ struct ReceiptTrack: Sendable {
         let readings = Marks(
             through: record.readThrough ?? 0, times: (record.readings ?? []).compactMap { ReceiptTime($0) })
         self.readings = readings
-        // Whoever has read a message has received it.
+        // A user who has read a message has received it.
         deliveries = Marks(
             through: max(record.deliveredThrough ?? 0, readings.through),
             times: (record.deliveries ?? []).compactMap { ReceiptTime($0) } + readings.times)
     }
 
-    /// The receipts for the message of that number, earliest first.
+    /// Returns the receipts for the message with that number, earliest first.
     static func receipts(
         _ tracks: [ReceiptTrack], _ marks: (ReceiptTrack) -> Marks, _ number: Int64
     ) -> [Receipt] {

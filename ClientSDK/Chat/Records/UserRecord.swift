@@ -1,7 +1,7 @@
 import Foundation
 import Tidemark
 
-/// A user as the schema has it; its author is the user.
+/// A user as the schema defines it; its author is the user.
 struct UserRecord: SyncModel, Equatable {
     static let collection = "users"
 
@@ -31,7 +31,7 @@ extension UserRecord {
 }
 
 extension User {
-    /// `nil` for a record that is not its author's own: anybody may create records here, but only one id is theirs.
+    /// `nil` for a record that is not its author's own: anyone may create records here, but only one id is theirs.
     init?(_ record: UserRecord, sending: PendingWrite? = nil) {
         guard let author = record.author.map({ UserID($0) }), record.id == ChatID.profile(of: author) else {
             return nil
@@ -46,7 +46,7 @@ extension User {
         self.sending = sending
     }
 
-    /// The profiles that a snapshot shows, each with how its sending goes.
+    /// Returns the profiles of a snapshot, each with the progress of its sending.
     static func users(_ records: [UserRecord], _ snapshot: StoreSnapshot) throws -> [User] {
         let waiting = records.filter { ($0.syncState ?? .pending) != .synced }
         let writes = try snapshot.pendingWrites(to: waiting.map(\.id), of: UserRecord.collection)

@@ -37,7 +37,7 @@ struct ConversationList: Sendable {
         let sendings = Dictionary(writes.map { (UUID($0.key.id), $0.value) }, uniquingKeysWith: { _, last in last })
         let profiles = try profiles(of: Set(records.flatMap(\.participantIds)), snapshot)
         return rows.compactMap { row in
-            // One that the user has left may be here until the server says so too.
+            // A conversation that the user has left may be on the device until the server confirms it.
             guard let record = recordByID[row.id], record.participantIds.contains(snapshot.account.text) else {
                 return nil
             }
@@ -47,7 +47,7 @@ struct ConversationList: Sendable {
         }
     }
 
-    /// Which conversations are listed, and the arguments that this takes.
+    /// Returns which conversations are listed, and the arguments of that part of the statement.
     private func choice(_ snapshot: StoreSnapshot) throws -> (Choice, [FieldValue]) {
         if let id { return (.one, [.id(id)]) }
         let count = try snapshot.rows("SELECT count(*) FROM conversations", as: Int.self).first ?? 0
@@ -56,20 +56,20 @@ struct ConversationList: Sendable {
 
     /// A part of the statement.
     enum Choice: String {
-        /// The limit is no smaller than what is here, so all of it is read in one pass. To sort it and to look for the member
-        /// first, as for the newest, would take a quarter more time.
+        /// The limit is at least the number of conversations, so one pass reads all. Sorting them and looking for the
+        /// member first, as for the newest, would take a quarter more time.
         case all = ""
-        /// `?4` is how many.
+        /// The newest conversations; `?4` is their number.
         case newest = """
             WHERE EXISTS (SELECT 1 FROM json_each(c.participantIds) AS j WHERE j.value = ?1)
             ORDER BY place DESC, c.local_id
             LIMIT ?4
             """
-        /// `?4` is its id.
+        /// One conversation; `?4` is its id.
         case one = "WHERE c.local_id = ?4"
     }
 
-    /// A conversation's last message and what is counted of it.
+    /// A conversation's last message and its counts.
     fileprivate struct Row: Decodable {
         let id: UUID
         let messageID: UUID?
@@ -88,15 +88,15 @@ struct ConversationList: Sendable {
         return Dictionary(profiles.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What the user has not read: messages of others after the mark, and after the user came in. Until that mark is here
-    /// nothing is said, since everything would look unread.
+    /// Counts the unread messages: messages of others after the mark, and after the user joined. Before that mark has
+    /// arrived the count is unknown, because everything would look unread.
     private func unread(_ row: Row) -> Unread {
         guard !row.isMarkUnknown else { return Unread(count: 0, isExact: false) }
         let isBounded = row.unread > limits.unreadMax
         return Unread(count: min(row.unread, limits.unreadMax), isExact: row.isComplete && !isBounded)
     }
 
-    /// The latest time that is believed of a message of the conversation `c`, as in `MessageClock`.
+    /// The latest plausible time of a message of the conversation `c`, as in `MessageClock`.
     private static let believed = """
         (
             SELECT max(?3, m.created_time + \(MessageClock.aheadMax))
@@ -107,8 +107,8 @@ struct ConversationList: Sendable {
         )
         """
 
-    /// The last message of the conversation `c` where some clocks are not believed: the newest by its sender's clock, or of
-    /// those whose clock is ahead the newest by the server's time of its creation.
+    /// The last message of the conversation `c` when some clocks are implausible: the newest by its sender's clock, or,
+    /// of those whose clock is ahead, the newest by the server's time of its creation.
     private static let lastOfTwo = """
         SELECT x.message
         FROM (
@@ -134,13 +134,13 @@ struct ConversationList: Sendable {
         LIMIT 1
         """
 
-    /// `?1` the user, `?2` where counting ends, `?3` the latest time that is believed by the device's clock, then what the choice
-    /// asks for.
+    /// `?1` is the user, `?2` the limit of counting, `?3` the latest plausible time by the device's clock; the
+    /// arguments of the choice follow.
     ///
-    /// First the conversations to show, by their last messages, then what is counted of these. Both come from the indexes
-    /// on `(scope, sentAt)` and `(scope, server_id)`, which every database of this schema has. Ids of messages are compared
-    /// only where the two newest are of the same moment, which the index tells without reading them. What the server says of
-    /// times is looked at only where the newest is a day ahead of the device.
+    /// The statement first finds the conversations to show, by their last messages, then counts for these. Both use the
+    /// indexes on `(scope, sentAt)` and `(scope, server_id)`, which every database of this schema has. Ids of messages
+    /// are compared only when the two newest have the same time, which the index tells without reading them. The
+    /// server's times are used only when the newest message is a day ahead of the device.
     static func sql(_ choice: Choice) -> String {
         """
         WITH shown AS (
@@ -203,7 +203,7 @@ extension Conversation {
         unread: Unread, sending: PendingWrite?
     ) {
         id = record.id
-        // Whatever it calls itself: what others read as well is not between two.
+        // Whatever it calls itself: a conversation with more members is not direct.
         kind = record.participantIds.count > 2 ? .group : Kind(rawValue: record.kind) ?? .group
         participants = record.participantIds.map { UserID($0) }.sorted().map { user in
             let profile = profiles[user]

@@ -3,48 +3,57 @@ public import Tidemark
 
 /// The conversations of the store's user.
 public protocol ConversationRepository: Sendable {
-    /// The conversations that the user belongs to, those with the newest messages first, now and after each change.
+    /// Observes the conversations of which the user is a member, the most recent messages first: now and after each
+    /// change.
     func observe(newest limit: Int) -> LiveValues<[Conversation]>
 
-    /// One conversation, now and after each change; `nil` while the user does not belong to it.
+    /// Observes one conversation: now and after each change; `nil` while the user is not a member.
     func observe(id: UUID) -> LiveValues<Conversation?>
 
-    /// One conversation; `nil` when the user does not belong to it.
+    /// Returns one conversation; `nil` when the user is not a member.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     func read(_ id: UUID) async throws -> Conversation?
 
-    /// The direct conversation with another user, made if need be. It is one and the same for both: also when both make it
-    /// while they are offline.
+    /// Returns the direct conversation with another user; creates it if needed. It is the same for both users, even if
+    /// both create it while they are offline.
+    ///
+    /// - Throws: `ChatError.taken`; otherwise as `SyncStore.write(_:)` does.
     func createDirect(with user: UserID) async throws -> Conversation
 
     /// Opens a group of the user and these members, with the user as its admin.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     func createGroup(name: String, imageURL: URL?, members: Set<UserID>) async throws -> Conversation
 
-    /// Takes members in and dismisses others; two such changes that meet are both made. Who is dismissed loses the
+    /// Adds and removes members; two such changes at the same time both take effect. A removed member loses the
     /// conversation on all devices.
     ///
     /// - Throws: `ChatError.direct` or `notFound`.
     func changeMembers(of group: UUID, adding: Set<UserID>, removing: Set<UserID>) async throws
 
-    /// Leaves a group: it is gone from here at once.
+    /// Leaves a group: it is gone from this device at once.
     ///
     /// - Throws: `ChatError.direct` or `notFound`.
     func leave(_ group: UUID) async throws
 
-    /// Deletes a conversation with all that was said in it. It is gone from the list at once; its messages and receipts go
-    /// from this device and everybody's when the server has it. Who opened it may; what others write meanwhile is refused.
+    /// Deletes a conversation with all its messages. It is gone from the list at once; its messages and receipts are
+    /// deleted on all devices when the server has the deletion. Only the user who opened it may do so; messages that
+    /// others write meanwhile are refused.
     ///
-    /// - Throws: `ChatError.notFound`, or `StoreError` with `refused(.forbidden)` for whoever may not.
+    /// - Throws: `ChatError.notFound`, or `StoreError` with `refused(.forbidden)` for a user who may not.
     func delete(_ conversation: UUID) async throws
 
-    /// Who of a conversation is there, by user, now and after each change; nobody is while there is no connection.
+    /// Observes the presence of a conversation's members, by user: now and after each change; without a connection
+    /// nobody is present.
     func observePresence(in conversation: UUID) -> AsyncStream<[UserID: Presence]>
 
-    /// Gives a group another name.
+    /// Renames a group.
     ///
     /// - Throws: `ChatError.direct` or `notFound`.
     func rename(_ group: UUID, to name: String) async throws
 
-    /// Gives a group another image, or none.
+    /// Sets or removes a group's image.
     ///
     /// - Throws: `ChatError.direct` or `notFound`.
     func setImage(of group: UUID, to url: URL?) async throws

@@ -1,10 +1,10 @@
 import Foundation
 import Tidemark
 
-/// The two users of a direct conversation, and which of the ids that their names make it has.
+/// The two users of a direct conversation, and its id among the candidates derived from their names.
 ///
-/// A record of such an id counts only if its members are these two and nobody else: whoever took the id before the server
-/// judged ids holds another conversation, and the two go on to the next id.
+/// A record with such an id counts only if its members are exactly these two. If another conversation took the id
+/// before the server checked ids, the two use the next id.
 struct DirectPair: Hashable, Sendable {
     let account: UserID
     let other: UserID
@@ -14,17 +14,17 @@ struct DirectPair: Hashable, Sendable {
         (0..<ChatID.directCandidates).map { ChatID.directConversation(account, other, candidate: $0) }
     }
 
-    /// The conversation of the two that is here.
+    /// Returns the conversation of the two that is on this device.
     func held(_ snapshot: StoreSnapshot) throws -> UUID? {
         try ids.first { id in try snapshot.read(ConversationRecord.self, id).map(isTheirs) ?? false }
     }
 
-    /// The first id that nobody is known to have taken.
+    /// Returns the first id that is not known to be taken.
     func free(_ snapshot: StoreSnapshot) throws -> UUID? {
         let refused = Set(try snapshot.parked().compactMap(\.refusedID))
         return try ids.first { id in
             guard try snapshot.read(ConversationRecord.self, id) == nil else { return false }
-            // A scope that is held is the other side's creation, on its way here.
+            // A held scope is the other side's creation, which is arriving.
             return try !refused.contains(id) || Self.isHeld(id, snapshot)
         }
     }
@@ -44,7 +44,7 @@ struct DirectPair: Hashable, Sendable {
 }
 
 extension ParkedTransaction {
-    /// The conversation that this transaction was to open, when somebody else has its id.
+    /// The conversation that this transaction was to open, when another one has its id.
     fileprivate var refusedID: UUID? {
         guard [.idConflict, .gone].contains(rejection.code), mutations.count == 1,
             let mutation = mutations.first, mutation.key.collection == ConversationRecord.collection,

@@ -1,22 +1,22 @@
 import Foundation
 import Tidemark
 
-/// The order of messages whose sender's clock is more than a day ahead: by the server's time of their creation, so that nobody
-/// can keep the end of a conversation to themselves. All others stand by `sentAt`; one that comes late belongs where it was
-/// written.
+/// The order of messages. If a sender's clock is more than a day ahead, the message is ordered by the server's time of
+/// its creation, so that nobody can keep the end of a conversation to themselves. All others are ordered by `sentAt`; a
+/// late one is shown where it was written.
 ///
-/// Messages ahead are one range at the end of the index on `sentAt`, and are looked at by themselves. It counts as soon as a day is
-/// left until its time, as every other message.
+/// Messages that are ahead are one range at the end of the index on `sentAt`, and are read separately. When less than a
+/// day is left until its time, such a message is ordered like any other.
 struct MessageClock: Sendable {
-    /// A clock may be ahead so much.
+    /// The most that a clock may be ahead.
     static let aheadMax: Milliseconds = 86_400_000
 
-    /// The latest `sentAt` that is believed.
+    /// The latest plausible `sentAt`.
     let latest: Date
 
     /// - Parameters:
-    ///   - now: the device's time; the time of the newest message at the server counts where it is later.
-    ///   - conversation: the one that the message is in; `nil` for messages of all conversations.
+    ///   - now: the device's time; if the newest message on the server is later, its time is used.
+    ///   - conversation: the conversation of the message; `nil` for messages of all conversations.
     init(now: Milliseconds, in conversation: UUID?, _ snapshot: StoreSnapshot) throws {
         let (sql, arguments) = conversation.map { (Self.newestSQL, [FieldValue.id($0)]) } ?? (Self.newestOfAllSQL, [])
         let newest = try snapshot.rows(sql, arguments, as: Milliseconds.self).first ?? 0
@@ -32,7 +32,7 @@ struct MessageClock: Sendable {
         FROM conversations AS c
         """
 
-    /// Whether there is a message whose clock is too far ahead.
+    /// Returns true when there is a message whose clock is too far ahead.
     func isAnyAhead(in conversation: UUID?, _ snapshot: StoreSnapshot) throws -> Bool {
         let sql = conversation == nil ? Self.aheadOfAllSQL : Self.aheadSQL
         let arguments = (conversation.map { [FieldValue.id($0)] } ?? []) + [.date(latest)]
@@ -47,10 +47,10 @@ struct MessageClock: Sendable {
         )
         """
 
-    /// The moment by which a message is ordered.
+    /// Returns the time by which a message is ordered.
     func place(sentAt: Date, created: Date) -> Date { sentAt > latest ? min(created, latest) : sentAt }
 
-    /// Earlier ones first, then by id.
+    /// Orders by time, then by id.
     func isEarlier(_ left: Message, _ right: Message) -> Bool {
         let (one, other) = (
             place(sentAt: left.sentAt, created: left.created), place(sentAt: right.sentAt, created: right.created)
@@ -60,7 +60,7 @@ struct MessageClock: Sendable {
 }
 
 extension Message {
-    /// The sender's clock was more than a day ahead of the server's: `sentAt` says nothing, `created` does.
+    /// True when the sender's clock was more than a day ahead of the server's: use `created`, not `sentAt`.
     public var isClockAhead: Bool {
         sentAt.timeIntervalSince(created) > Double(MessageClock.aheadMax) / 1_000
     }

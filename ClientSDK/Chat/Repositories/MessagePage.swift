@@ -3,7 +3,7 @@ import Tidemark
 
 /// One page of a conversation, with everything that is shown of its messages.
 struct MessagePage: Sendable {
-    /// What the page ends before: a moment, or one message of it.
+    /// The end of the page, exclusive: a time, or one message of the conversation.
     enum End: Sendable {
         case moment(Date)
         case message(UUID, sentAt: Date, created: Date)
@@ -29,7 +29,7 @@ struct MessagePage: Sendable {
         let unsent = records.filter { $0.syncState == .pending || $0.syncState == .failed }.map(\.id)
         let pending = try snapshot.pendingWrites(to: unsent, of: MessageRecord.collection)
         let account = snapshot.account
-        // As they are wanted, so that little is left to sort.
+        // In the order of the result, so that little is left to sort.
         let messages = records.reversed().map { record in
             let key = RecordKey(collection: MessageRecord.collection, id: UniqueID(record.id))
             return Message(record, account: account, tracks: tracks, sending: pending[key])
@@ -38,7 +38,7 @@ struct MessagePage: Sendable {
         return Array(all.sorted(by: clock.isEarlier).suffix(limit))
     }
 
-    /// Newest first.
+    /// Returns the messages with plausible times, newest first.
     private func believed(_ clock: MessageClock, _ snapshot: StoreSnapshot) throws -> [MessageRecord] {
         var clause = "WHERE scope = ? AND sentAt <= ?"
         var arguments: [FieldValue] = [.id(conversation)]
@@ -59,9 +59,9 @@ struct MessagePage: Sendable {
         WHERE scope = ? AND sentAt > ? ORDER BY server_id IS NULL DESC, server_id DESC, local_id DESC LIMIT ?
         """
 
-    /// Messages whose clock is too far ahead, by the order of their creation; few, or none.
+    /// Returns the messages whose clock is too far ahead, by the order of their creation; few, or none.
     private func ahead(_ clock: MessageClock, _ snapshot: StoreSnapshot) throws -> [MessageRecord] {
-        // A page before a moment needs all of them: nobody knows how many are later.
+        // A page before a time needs all of them: it is unknown how many are later.
         let most = end == nil ? Int64(limit) : -1
         let found = try snapshot.models(
             MessageRecord.self, Self.aheadClause, [.id(conversation), .date(clock.latest), .integer(most)])
@@ -93,7 +93,7 @@ struct MessagePage: Sendable {
         }
     }
 
-    /// The largest `sentAt` that is here and is believed; 0 when there is none.
+    /// Returns the largest plausible `sentAt` on this device; 0 when there is none.
     static func newestTime(in conversation: UUID, now: Milliseconds, _ snapshot: StoreSnapshot) throws -> Milliseconds {
         let clock = try MessageClock(now: now, in: conversation, snapshot)
         let sql = "SELECT coalesce(max(sentAt), 0) FROM messages WHERE scope = ? AND sentAt <= ?"

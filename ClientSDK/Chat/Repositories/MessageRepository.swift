@@ -2,57 +2,67 @@ public import Foundation
 public import Tidemark
 
 /// The messages of conversations. Lists are in the order of `Message.sentAt`, oldest first, the same on every device; a
-/// message that the server refused stands in them at its place.
+/// message that the server refused keeps its position in them.
 public protocol MessageRepository: Sendable {
-    /// The newest messages of a conversation, now and after each change of them or of who has them.
+    /// Observes the newest messages of a conversation: now and after each change of them or of their receipts.
     func observe(_ conversation: UUID, newest limit: Int) -> LiveValues<[Message]>
 
-    /// The newest messages that are here.
+    /// Returns the newest messages on this device.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     func newestPage(of conversation: UUID, limit: Int) async throws -> [Message]
 
-    /// The newest messages that were sent before a moment. A page that is not full asks for older ones, which come with a later
-    /// page.
+    /// Returns the newest messages that were sent before a time. A page that is not full requests older messages, which
+    /// arrive for a later page.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     func page(of conversation: UUID, before date: Date, limit: Int) async throws -> [Message]
 
-    /// The messages before another one: leaves none out where several were sent in the same millisecond.
+    /// Returns the messages before another one: it skips none when several were sent in the same millisecond.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     func page(before message: Message, limit: Int) async throws -> [Message]
 
-    /// Finds messages by what is said in them, without a network; in all conversations when none is named. Words may be in
-    /// any case and without accents, and the beginning of a word is enough.
+    /// Finds messages by their text, without a network; in all conversations when none is named. Words match in any
+    /// case and without accents, and the beginning of a word is enough.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     func search(
         _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
     ) async throws -> [MessageHit]
 
-    /// What `search` finds, now and after each change.
+    /// Observes the result of `search`: now and after each change.
     func observeSearch(
         _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
     ) -> LiveValues<[MessageHit]>
 
-    /// Writes a message; durable and to be seen when this returns.
+    /// Writes a message; it is durable and visible when this returns.
     ///
-    /// - Parameter attachment: what goes with the text, which may be empty. Its bytes are for a storage of the app's own to
-    ///   bring; the other form brings them itself.
-    /// - Throws: `StoreError` when the attachment takes more than 8 KiB as JSON.
+    /// - Parameter attachment: an attachment besides the text, which may be empty. Its bytes are in a storage of the
+    ///   app's own; the other form sends them, too.
+    /// - Throws: `StoreError` when the attachment is larger than 8 KiB as JSON.
     @discardableResult
     func send(_ text: String, to conversation: UUID, attachment: MessageAttachment?) async throws -> Message
 
-    /// Writes a message with a picture or a file: both are durable when this returns, and neither without the other. The
-    /// message does not wait for its bytes; whoever sees it sooner sees the preview.
+    /// Writes a message with a picture or a file: both are durable when this returns, or neither is. The message does
+    /// not wait for its bytes; users who see it earlier see the preview.
     ///
-    /// - Throws: `StoreError` when the attachment takes more than 8 KiB as JSON, or the bytes are more than
-    ///   `BlobPolicy.bytesMax`; `ChatError.otherBytes` when the attachment was made of others.
+    /// - Throws: `StoreError` when the attachment is larger than 8 KiB as JSON, or the bytes are more than
+    ///   `BlobPolicy.bytesMax`; `ChatError.otherBytes` when the attachment was made from other bytes.
     @discardableResult
     func send(
         _ text: String, to conversation: UUID, attachment: MessageAttachment, bytes: Data
     ) async throws -> Message
 
-    /// The bytes of an attachment: from this device when they are here, else from the server. `store.blobs.look(at:in:)`
-    /// waits for them as long as somebody looks.
+    /// Returns the bytes of an attachment: from this device, or else from the server. `store.blobs.look(at:in:)` waits
+    /// for them for as long as the app iterates.
     ///
-    /// - Throws: `BlobError` when they cannot be had, `ChatError.noBytes` when the attachment names none.
+    /// - Throws: `BlobError` when they are not available, `ChatError.noBytes` when the attachment does not refer to
+    ///   any.
     func bytes(of attachment: MessageAttachment, in conversation: UUID) async throws -> Data
 
-    /// Where the bytes are, now and after each change: of an own attachment, `waiting`, `held` once it is sent, or `failed`.
+    /// Observes the state of the bytes: now and after each change. For an own attachment it is `waiting`, `held` once
+    /// it is sent, or `failed`.
     func status(of attachment: MessageAttachment, in conversation: UUID) -> LiveValues<BlobStatus>
 
     /// Sends the bytes of an own attachment again that the server refused.
@@ -60,37 +70,43 @@ public protocol MessageRepository: Sendable {
     /// - Throws: `StoreError` with `notFound` when they were not refused.
     func retry(_ attachment: MessageAttachment, in conversation: UUID) async throws
 
-    /// Sends a message again that failed: one that the server refused, or one that came to nothing too often. The latter is sent
-    /// with those that wait before it and behind it in its conversation, once the server has said that no earlier sending
-    /// arrived. Messages that failed in other conversations stay failed.
+    /// Sends a failed message again: one that the server refused, or one that was sent too often in vain. The latter is
+    /// sent with those that wait before and after it in its conversation, after the server has said that no earlier
+    /// attempt arrived. Messages that failed in other conversations stay failed.
     ///
-    /// - Throws: `ChatError.notFailed` when it did not fail.
+    /// - Throws: `ChatError.notFailed` when it has not failed.
     func retry(_ message: UUID) async throws
 
-    /// Gives up a message that failed: one that the server refused, or one that came to nothing too often. Should the latter
-    /// have arrived after all, it comes back from the server.
+    /// Discards a failed message: one that the server refused, or one that was sent too often in vain. If the latter
+    /// has arrived after all, it comes back from the server.
     ///
-    /// - Throws: `ChatError.notFailed` when it did not fail.
+    /// - Throws: `ChatError.notFailed` when it has not failed.
     func discard(_ message: UUID) async throws
 
-    /// Tells the others that the user has read these messages, and everything before them; one transaction however many
-    /// they are. Own ones and what the server has not numbered count for nothing.
+    /// Notifies the others that the user has read these messages and all before them; one transaction for any number.
+    /// Own messages, and those without a server number, are ignored.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     func markRead(_ messages: [Message]) async throws
 
-    /// Notes that a message is on the screen: cheap enough for every row that scrolls by. `Chat.run` marks what was noted
-    /// as read, together, after a pause; without it nothing is written. What is noted in the last moment before the app
-    /// ends is noted again when it is shown again.
+    /// Notes that a message is on the screen; it is cheap enough for every row that scrolls by. `Chat.run` marks the
+    /// noted messages as read, together, after a pause; without it nothing is written. Messages noted in the last
+    /// moment before the app ends are noted again when they are shown again.
     func noteSeen(_ message: Message)
 
-    /// Tells the others that the user has read all of the conversation that is here.
+    /// Notifies the others that the user has read everything of the conversation that is on this device.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     func markAllRead(in conversation: UUID) async throws
 
-    /// Tells the others that this device has these messages, and everything before them. `Chat.run` does so by itself.
+    /// Notifies the others that this device has these messages and all before them. `Chat.run` does so automatically.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     func markDelivered(_ messages: [Message]) async throws
 }
 
 extension MessageRepository {
-    /// Writes a message of nothing but text.
+    /// Writes a message of text only.
     @discardableResult
     public func send(_ text: String, to conversation: UUID) async throws -> Message {
         try await send(text, to: conversation, attachment: nil)

@@ -1,10 +1,10 @@
 import Foundation
 import Tidemark
 
-/// A search in the messages that are here, with everything that is shown of them.
+/// A search in the messages on this device, with everything that is shown of them.
 struct MessageSearch: Sendable {
     let text: String
-    /// `nil` for all conversations.
+    /// The conversation; `nil` for all.
     let conversation: UUID?
     let order: MessageSearchOrder
     let limit: Int
@@ -21,7 +21,7 @@ struct MessageSearch: Sendable {
             }
             let latest = FieldValue.date(clock.latest)
             let believed = try found(snapshot, where: .atMost("sentAt", latest), orderBy: latestFirst)
-            // By the order of their creation.
+            // Sorted by the order of their creation.
             let ahead = try found(snapshot, where: .greater("sentAt", latest), orderBy: .recency)
             let all = (believed + ahead).sorted { clock.isEarlier($1.message, $0.message) }
             return Array(all.prefix(limit))
@@ -52,10 +52,10 @@ struct MessageSearch: Sendable {
     }
 }
 
-/// Which of the messages found come first.
+/// The order of the found messages.
 public enum MessageSearchOrder: Hashable, Sendable {
-    /// Those that say it most.
+    /// The best matches first.
     case relevance
-    /// The latest, as a conversation orders them.
+    /// The latest first, in the order of a conversation.
     case recency
 }

@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkLock
 
-/// Messages that were on the screen and are not yet marked as read; of each conversation, the last one counts.
+/// The messages that were on the screen and are not yet marked as read; for each conversation, the last one.
 final class SeenMarks: Sendable {
     private let marks = Lock<[UUID: Int64]>([:])
     private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -11,10 +11,10 @@ final class SeenMarks: Sendable {
         signal.continuation.yield()
     }
 
-    /// Tells that something was noted; what is noted before it is heard is one signal. For one listener.
+    /// Fires when something was noted; notes before the listener reacts are one signal. For one listener.
     var signals: AsyncStream<Void> { signal.stream }
 
-    /// Everything noted since the last call.
+    /// Returns everything noted since the last call.
     func take() -> [UUID: Int64] {
         marks.withLock { marks in
             defer { marks = [:] }

@@ -1,7 +1,7 @@
 import Foundation
 import Tidemark
 
-/// Conversations in a store.
+/// The conversations in a store.
 struct StoredConversations: ConversationRepository {
     private let store: SyncStore
     private let limits: ChatLimits
@@ -34,7 +34,7 @@ struct StoredConversations: ConversationRepository {
         let pair = DirectPair(account: store.account, other: user)
         if let held = try await store.read({ try pair.held($0) }) { return try await found(held) }
         let names = try await names([store.account, user])
-        // What arrives meanwhile may have taken the id that was free, or be the conversation.
+        // A record that arrived meanwhile may have taken the free id, or be the conversation.
         let opened = try await store.readAndWrite { snapshot, batch in
             if let held = try pair.held(snapshot) { return held }
             guard let free = try pair.free(snapshot) else { throw ChatError.taken }
@@ -77,7 +77,7 @@ struct StoredConversations: ConversationRepository {
             record.participantIds.formUnion(adding.map(\.text))
             if let admins = record.adminIds {
                 let left = admins.subtracting(removing.map(\.text))
-                // Naming nobody leaves the field alone, which only admins may change.
+                // An unchanged value leaves the field alone, which only admins may change.
                 if left != admins { record.adminIds = left }
             }
             if !names.isEmpty {
@@ -87,7 +87,7 @@ struct StoredConversations: ConversationRepository {
     }
 
     func leave(_ group: UUID) async throws {
-        // The last one out takes the group along: a scope keeps a member.
+        // The last member deletes the group, because a scope must keep a member.
         let record = try await store.repository(ConversationRecord.self).read(group)
         if let record, record.kind != Conversation.Kind.direct.rawValue, record.participantIds == [store.account.text] {
             return try await delete(group)

@@ -2,11 +2,11 @@ import Foundation
 import Tidemark
 import TidemarkLock
 
-/// Messages in a store.
+/// The messages in a store.
 final class StoredMessages: MessageRepository {
     private let store: SyncStore
     private let limits: ChatLimits
-    /// The last `sentAt` that was given: two messages of one device never have the same.
+    /// The last assigned `sentAt`: two messages of one device never have the same.
     private let lastSent = Lock<Milliseconds>(0)
 
     private let seen: SeenMarks
@@ -41,7 +41,7 @@ final class StoredMessages: MessageRepository {
         return try await self.page(page, of: message.conversationID, limit)
     }
 
-    /// One that is not full asks for messages that were evicted or left at the server: a later page has them.
+    /// Reads a page. If it is not full, it requests messages that were evicted or not fetched, for a later page.
     private func page(_ page: MessagePage, of conversation: UUID, _ limit: Int) async throws -> [Message] {
         let messages = try await store.read { try page.read($0) }
         if messages.count < limit {
@@ -125,12 +125,12 @@ final class StoredMessages: MessageRepository {
         return digest
     }
 
-    /// The device's time, or right after what is to be seen when that is not too far ahead of it.
+    /// Returns the device's time, or the time right after the newest message if that is not too far ahead.
     private func nextTime(_ now: Milliseconds, after newest: Milliseconds) -> Milliseconds {
         lastSent.withLock { last in
             let isNear = newest >= now && newest - now < limits.clockLeadMax
             let time = max(isNear ? newest + 1 : now, last + 1)
-            // A clock that was set back must not push messages into the future for ever.
+            // A clock that was set back must not push messages into the future forever.
             last = time - now < limits.clockLeadMax ? time : now
             return last
         }
@@ -152,7 +152,7 @@ final class StoredMessages: MessageRepository {
         }
     }
 
-    /// The failed write that created the message.
+    /// Returns the failed write that created the message.
     private func withheld(_ message: UUID) async throws -> FailedTransaction? {
         let key = RecordKey(collection: MessageRecord.collection, id: UniqueID(message))
         return try await store.outbox.failed().first { failed in failed.mutations.contains { $0.key == key } }

@@ -1,7 +1,7 @@
 import Foundation
 import Tidemark
 
-/// Users in a store.
+/// The users in a store.
 struct StoredUsers: UserRepository {
     private let store: SyncStore
 

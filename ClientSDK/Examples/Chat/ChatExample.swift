@@ -5,7 +5,7 @@ import TidemarkChat
 import TidemarkNIOTransport
 import TidemarkTestKit
 
-/// A messenger of one conversation.
+/// A messenger with one conversation.
 ///
 ///     swift run ChatExample
 ///     swift run ChatExample --server http://127.0.0.1:8080 --token T --user ann --with bob --say hello
@@ -18,11 +18,11 @@ import TidemarkTestKit
     var server: String?
     @Option(help: "A bearer token of the user.")
     var token = ""
-    @Option(help: "Who you are.")
+    @Option(help: "The user that you sign in as.")
     var user = "ann"
-    @Option(name: .customLong("with"), help: "Whom you talk to.")
+    @Option(name: .customLong("with"), help: "The user that you talk to.")
     var friend = "bob"
-    @Option(help: "What you say; may be repeated.")
+    @Option(help: "A message to send; may be repeated.")
     var say: [String] = []
     @Option(help: "The folder of your database; a new temporary one otherwise.")
     var folder: String?
@@ -33,7 +33,7 @@ import TidemarkTestKit
         if let server { try await talk(on: server) } else { try await talkInProcess() }
     }
 
-    /// One side, on a real server.
+    /// Runs one side, on a real server.
     private func talk(on server: String) async throws {
         let temporary = FileManager.default.temporaryDirectory.appending(path: "tidemark-example-\(UUID())")
         let chat = try await Chat.open(
@@ -64,7 +64,7 @@ import TidemarkTestKit
         await chat.store.disconnect()
     }
 
-    /// Both sides, one of them offline for a while.
+    /// Runs both sides, one of them offline for a while.
     private func talkInProcess() async throws {
         let kit = try TestKit(schema: try ChatSchema.schema())
         let (annsPhone, bobsPhone) = (try await kit.client("ann"), try await kit.client("bob"))
@@ -99,7 +99,7 @@ import TidemarkTestKit
     }
 }
 
-/// Why the example ends with an error.
+/// The reason why the example fails.
 struct ExampleFailure: Error, CustomStringConvertible {
     let reason: String
 

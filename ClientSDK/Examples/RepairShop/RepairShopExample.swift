@@ -18,7 +18,7 @@ import TidemarkTestKit
     var server: String?
     @Option(help: "A bearer token of the user.")
     var token = ""
-    @Option(help: "Who you are.")
+    @Option(help: "The user that you sign in as.")
     var user = "ann"
 
     func run() async throws {
@@ -44,7 +44,8 @@ import TidemarkTestKit
         await store.disconnect()
     }
 
-    /// The counter has a form open while the bench, offline, changes the status: the form does not take that back.
+    /// The counter has a form open while the bench, offline, changes the status: saving the form does not revert the
+    /// status.
     private func workInProcess() async throws {
         let kit = try TestKit(schema: try RepairShopSchema.schema())
         let (counter, bench) = (try await kit.client("ann"), try await kit.client("bob"))
@@ -91,7 +92,7 @@ import TidemarkTestKit
     }
 }
 
-/// Why the example ends with an error.
+/// The reason why the example fails.
 struct ExampleFailure: Error, CustomStringConvertible {
     let description: String
 

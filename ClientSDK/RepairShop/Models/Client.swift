@@ -17,7 +17,7 @@ public struct Client: ShopRecord, Hashable {
     public var postcode: String?
     public var notes: String?
 
-    // Reckoned by the repository from the orders that are here, and never stored.
+    // Computed by the repository from the orders on this device, and never stored.
     public var orderCount = 0
     /// The totals of the orders that were picked up, one amount for each currency.
     public var totalSpent: [Money] = []

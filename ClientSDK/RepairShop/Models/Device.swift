@@ -1,14 +1,14 @@
 public import Foundation
 public import Tidemark
 
-/// A thing that a client brings in, with what is wrong with it and what is done about it: a part of an order.
+/// A device that a client brings in, with its fault and the work on it: a part of an order.
 public struct Device: ShopRecord, Hashable {
     public static let collection = "devices"
 
     public var id: UUID
     public let shopId: UUID
     public let orderId: UUID
-    /// Open: `phone`, `laptop`, ….
+    /// The type: `phone`, `laptop`, …. The list is open.
     public var type: String
     public var brand: String?
     public var model: String?
@@ -22,7 +22,7 @@ public struct Device: ShopRecord, Hashable {
     public var diagnosis: String?
     public var resolution: String?
     public var price: Money?
-    /// A user id or a name.
+    /// The responsible person: a user id or a name.
     public var assignee: String?
 
     // Filled by the store.

@@ -1,5 +1,5 @@
-/// An amount in the smallest unit of its currency: cents, pence, yen. Written as one value, so that amount and currency of
-/// two writers never mix; never a floating point number.
+/// An amount in the smallest unit of its currency: cents, pence, yen. It is written as one value, so that amount and
+/// currency of two writers never mix; it is never a floating-point number.
 public struct Money: Codable, Hashable, Sendable {
     public var minorUnits: Int64
     /// ISO 4217, e.g. `EUR`.
@@ -10,7 +10,7 @@ public struct Money: Codable, Hashable, Sendable {
         self.currency = currency
     }
 
-    /// The sum; `nil` for two currencies and for sums that no 64-bit number holds.
+    /// Returns the sum; `nil` for two currencies and for sums beyond 64 bits.
     public func adding(_ other: Money) -> Money? {
         let (sum, overflow) = minorUnits.addingReportingOverflow(other.minorUnits)
         return overflow || currency != other.currency ? nil : Money(minorUnits: sum, currency: currency)

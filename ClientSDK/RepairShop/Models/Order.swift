@@ -1,23 +1,23 @@
 public import Foundation
 public import Tidemark
 
-/// An order of a client, with devices to be repaired. Each field merges by itself: a new total here and a new status there are
-/// both kept; of two writes of one field, the one that the server accepts last stands.
+/// An order of a client, with devices to be repaired. Each field merges separately: a new total on one device and a new
+/// status on another are both kept. Of two writes to one field, the one that the server accepts last wins.
 public struct Order: ShopRecord, Hashable {
     public static let collection = "orders"
 
     public var id: UUID
     public let shopId: UUID
     public var clientId: UUID
-    /// The shop's own count of its orders; an ordinary field, which the server does not give yet.
+    /// The shop's own order number; an ordinary field, which the server does not assign yet.
     public var number: Int?
     public var status: OrderStatus
     public var total: Money?
     public var deposit: Money?
     public var notes: String?
-    /// The place where it is kept: a shelf, a branch.
+    /// The location in the shop: a shelf, a branch.
     public var location: String?
-    /// A user id or a name.
+    /// The responsible person: a user id or a name.
     public var assignee: String?
     public var received: Date
     public var promised: Date?
@@ -40,9 +40,10 @@ public struct Order: ShopRecord, Hashable {
         self.received = received
     }
 
-    /// The amount that is still to be paid; `nil` without a total, and where the deposit is in another currency.
+    /// The amount that is still to be paid; `nil` without a total, and when the deposit is in another currency.
     ///
-    /// Reckoned and not stored: of a new total here and a deposit there both are kept, and a stored balance would fit neither.
+    /// It is computed and not stored: a new total on one device and a deposit on another are both kept, and a stored
+    /// balance would fit neither.
     public var balance: Money? {
         guard let deposit else { return total }
         return total?.adding(Money(minorUnits: 0 &- deposit.minorUnits, currency: deposit.currency))
@@ -68,24 +69,25 @@ extension Order {
     }
 }
 
-/// The state of an order, and of each device of it. Open: a status from a newer version of the app is shown as it is.
+/// The status of an order, and of each device in it. It is open: a status from a newer version of the app is shown as
+/// it is.
 public struct OrderStatus: RawRepresentable, Codable, Hashable, Sendable {
     public let rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Handed in, not looked at.
+    /// Handed in, not examined.
     public static let received = OrderStatus(rawValue: "received")
-    /// Somebody is finding out what is wrong.
+    /// The fault is being diagnosed.
     public static let diagnosing = OrderStatus(rawValue: "diagnosing")
-    /// Cannot go on before something is delivered.
+    /// Blocked until parts are delivered.
     public static let waitingForParts = OrderStatus(rawValue: "waitingForParts")
-    /// Being worked on.
+    /// In repair.
     public static let inRepair = OrderStatus(rawValue: "inRepair")
-    /// Done, and the client may come.
+    /// Done; the client can pick it up.
     public static let ready = OrderStatus(rawValue: "ready")
     /// Back with the client.
     public static let pickedUp = OrderStatus(rawValue: "pickedUp")
-    /// Given up, by whomever.
+    /// Cancelled by the client or the shop.
     public static let cancelled = OrderStatus(rawValue: "cancelled")
 }

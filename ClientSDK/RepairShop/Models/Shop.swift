@@ -7,18 +7,18 @@ public struct Shop: SyncModel, Hashable {
 
     public var id: UUID
     public var name: String
-    /// User ids.
+    /// The user ids of the staff.
     public var staffIds: Set<String>
-    /// Those of the staff who may change the shop itself.
+    /// The user ids of the staff who may change the shop itself.
     public var adminIds: Set<String>?
-    /// What prices are in when nothing else is said; ISO 4217.
+    /// The default currency of prices; ISO 4217.
     public var currency: String?
 
     // Filled by the store.
     public var serverTime: Date?
     public var syncState: RecordState?
 
-    /// - Parameter staff: must hold the user who creates the shop.
+    /// - Parameter staff: the users of the shop; it must contain the user who creates it.
     public init(id: UUID = UUID(), name: String, staff: Set<UserID>, admins: Set<UserID> = [], currency: String? = nil)
     {
         self.id = id

@@ -8,21 +8,21 @@ public struct Ticket: ShopRecord, Hashable {
     public var id: UUID
     public let shopId: UUID
     public var clientId: UUID?
-    /// The name of the one who asks, also where there is no client of that name.
+    /// The name of the person who asks, even if no client has that name.
     public var clientName: String?
     public var clientEmail: String?
     public var orderId: UUID?
-    /// The shop's own count of its tickets; an ordinary field, which the server does not give yet: see `label`.
+    /// The shop's own ticket number; an ordinary field, which the server does not assign yet: see `label`.
     public var number: Int?
     public var subject: String
     public var status: TicketStatus
-    /// Larger is more urgent.
+    /// The priority; larger is more urgent.
     public var priority: Int
-    /// A user id.
+    /// The responsible user's id.
     public var assignee: String?
     public var opened: Date
 
-    /// The newest word about it that is here. Found by the repository, and never stored.
+    /// The newest message about it on this device. The repository adds it; it is never stored.
     public var lastMessage: TicketMessage?
 
     // Filled by the store.
@@ -49,11 +49,11 @@ public struct Ticket: ShopRecord, Hashable {
         case serverID, serverTime, syncState
     }
 
-    /// What the ticket is called: `T-1042` by the server's number, `T-draft-9f3c` until it has one.
+    /// The name of the ticket: `T-1042` by the server's number, `T-draft-9f3c` until it has one.
     ///
-    /// The number is the same on every device, never changes and rises with the order of acceptance. It counts everything
-    /// that the workspace accepts and not tickets alone, so numbers have gaps: the server cannot yet count one collection
-    /// of a scope without gaps. A draft label may occur twice; do not print it as a number.
+    /// The number is the same on every device, never changes and rises with the order of acceptance. It counts
+    /// everything that the workspace accepts, not only tickets, so numbers have gaps: the server cannot yet count one
+    /// collection of a scope without gaps. A draft label may occur twice; do not print it as a number.
     public var label: String {
         if let serverID { return "T-\(serverID)" }
         return "T-draft-\(UniqueID(id).description.suffix(4))"
@@ -80,7 +80,7 @@ extension Ticket {
     }
 }
 
-/// Where a ticket stands. Open: a status from a newer version of the app is shown as it is.
+/// The status of a ticket. It is open: a status from a newer version of the app is shown as it is.
 public struct TicketStatus: RawRepresentable, Codable, Hashable, Sendable {
     public let rawValue: String
 
@@ -88,7 +88,7 @@ public struct TicketStatus: RawRepresentable, Codable, Hashable, Sendable {
 
     /// To be done.
     public static let open = TicketStatus(rawValue: "open")
-    /// Somebody else has to act first.
+    /// Another person has to act first.
     public static let waiting = TicketStatus(rawValue: "waiting")
     /// Done.
     public static let closed = TicketStatus(rawValue: "closed")

@@ -1,7 +1,7 @@
 public import Foundation
 public import Tidemark
 
-/// A word about a ticket; never changes.
+/// A message about a ticket; it never changes.
 public struct TicketMessage: ShopRecord, Hashable {
     public static let collection = "ticketMessages"
 
@@ -9,7 +9,7 @@ public struct TicketMessage: ShopRecord, Hashable {
     public let shopId: UUID
     public let ticketId: UUID
     public let text: String
-    /// True for a message to the staff alone, which is not to be sent to the client.
+    /// True for a message to the staff only, which must not be sent to the client.
     public let isInternal: Bool
     public let sentAt: Date
 

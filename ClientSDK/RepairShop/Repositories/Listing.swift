@@ -1,10 +1,10 @@
-/// A list of records with what a view needs beside it.
+/// A list of records with the state that a view needs.
 public struct Listing<Model: ShopRecord>: Equatable, Sendable {
-    /// What is here; also while more is loading, and the last that was read when an error ended it.
+    /// The records on this device; also while more are loading, and the last ones when an error ended the list.
     public var records: [Model]
-    /// The first read is not done, or the shop's records are still on their way to this device.
+    /// True before the first read, and while the shop's records are still arriving on this device.
     public var isLoading: Bool
-    /// Why reading ended, for a person to read; no other listing follows.
+    /// The error that ended the list, as text for people; no other listing follows.
     public var error: String?
 
     public init(records: [Model] = [], isLoading: Bool = false, error: String? = nil) {

@@ -1,18 +1,18 @@
 public import Tidemark
 
-/// Listings now and after each change: first an empty one that is loading, then what is here. Never throws: an error is
-/// the last listing. Ends with its task.
+/// A list now and after each change: first an empty one that is loading, then the records on this device. It never
+/// throws: an error is the last listing. The sequence ends with its task.
 public struct Listings<Model: ShopRecord>: AsyncSequence, Sendable {
     public typealias Element = Listing<Model>
 
     private let values: LiveValues<Listing<Model>>
 
-    /// - Parameter values: also from elsewhere, in an app's tests.
+    /// - Parameter values: the listings, in an app's tests from elsewhere.
     public init(_ values: LiveValues<Listing<Model>>) { self.values = values }
 
     public func makeAsyncIterator() -> Iterator { Iterator(values: values.makeAsyncIterator()) }
 
-    /// Belongs to the task that made it.
+    /// An iterator for the task that made it.
     public struct Iterator: AsyncIteratorProtocol {
         private var values: LiveValues<Listing<Model>>.Iterator
         private var last: Listing<Model>?

@@ -1,8 +1,8 @@
 import Foundation
 import Tidemark
 
-// What a record shows of others, read together with it. Nothing of it is stored: two people who write at once would leave a sum
-// that fits neither.
+// Values that a record shows about others, read together with it. They are never stored: two people who write at once
+// would leave a sum that fits neither.
 extension Client {
     /// The sum of a client's orders in one currency.
     private struct Sum: Decodable {
@@ -12,7 +12,7 @@ extension Client {
         var minorUnits: Int64
     }
 
-    /// The clients of a shop with the number of their orders and what they have spent.
+    /// Returns the clients of a shop with the number of their orders and their spending.
     static func reckoned(_ clients: [Client], in snapshot: StoreSnapshot) throws -> [Client] {
         guard let shop = clients.first?.shopId else { return clients }
         let sums = try snapshot.rows(
@@ -38,7 +38,7 @@ extension Client {
 }
 
 extension Ticket {
-    /// The tickets of a shop with the newest word about each.
+    /// Returns the tickets of a shop, each with its newest message.
     static func reckoned(_ tickets: [Ticket], in snapshot: StoreSnapshot) throws -> [Ticket] {
         guard let shop = tickets.first?.shopId else { return tickets }
         let newest = try snapshot.models(

@@ -1,9 +1,9 @@
 public import Foundation
 public import Tidemark
 
-/// The records of one kind of one shop in a store.
+/// The records of one kind in one shop, in a store.
 public struct StoredRecords<Model: ShopRecord>: ShopRepository {
-    /// Fills in what records show of others.
+    /// Adds the values that records show about others.
     typealias Reckoning = @Sendable ([Model], StoreSnapshot) throws -> [Model]
 
     let store: SyncStore
@@ -48,7 +48,7 @@ public struct StoredRecords<Model: ShopRecord>: ShopRepository {
         try await write(id) { batch in batch.delete(Model.self, id) }
     }
 
-    /// Writes to a record if it is one of this shop's.
+    /// Writes to a record if it belongs to this shop.
     private func write(_ id: UUID, _ body: @escaping @Sendable (inout WriteBatch) -> Void) async throws -> WriteReceipt
     {
         try await store.readAndWrite { snapshot, batch in
@@ -60,12 +60,12 @@ public struct StoredRecords<Model: ShopRecord>: ShopRepository {
 
     private func notFound(_ id: UUID) -> RepairShopError { .notFound(collection: Model.collection, id: id) }
 
-    /// Lists with whether the shop's records of this kind are all here.
+    /// Lists records, with whether all of this kind in the shop have arrived.
     func list(where filter: ModelFilter<Model>, order: [ModelOrder<Model>]) -> Listings<Model> {
         let scope = ScopeID(record: shop)
         return Listings(
             store.observe { [reckon] snapshot in
-                // What was evicted is not on its way: none of it remains to come.
+                // Evicted records are not arriving: none of them remains to come.
                 let filling = try snapshot.rows(
                     """
                     SELECT 1 AS yes FROM tidemark_scope_page

@@ -7,16 +7,18 @@ import TidemarkModel
 ///     let user = try await accounts.logIn("ann@example.com", password: password, client: device)
 ///     try store.connect(to: server, transport: transport) { try await accounts.token() }
 ///
-/// What it was given last is kept before it is used, and used until another is kept: an answer that is lost signs nobody out.
-/// Have one for each account on a device; two that share what is kept sign the device out.
+/// The client keeps a new sign-in before it uses it, and uses it until the next one is kept: a lost answer signs nobody
+/// out.
+///
+/// Create one client for each account on a device. Two that share one keeper sign the device out.
 public actor AccountClient {
     /// Carries a call to the server.
     ///
     /// - Parameters:
-    ///   - path: such as `/v1/accounts/login`, to be put behind the server's address.
+    ///   - path: the path of the call, such as `/v1/accounts/login`; it follows the server's address.
     ///   - body: JSON, to be sent by POST.
     /// - Returns: the HTTP status, and the whole body.
-    /// - Throws: whatever is in the way; it is thrown on, and nobody is signed out by it.
+    /// - Throws: any error of the network. The client passes it on and signs nobody out.
     public typealias Post = @Sendable (_ path: String, _ body: Data) async throws -> (status: Int, body: Data)
 
     private let keeper: any SignInKeeping
@@ -26,52 +28,58 @@ public actor AccountClient {
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
-    ///   - workspace: where the server has several with accounts; `nil` for its only one.
-    ///   - keeper: keeps what signs in, in a keychain as a rule.
-    ///   - post: carries calls.
+    ///   - workspace: the workspace, where the server has several with accounts; `nil` for its only one.
+    ///   - keeper: stores the sign-in, usually in a keychain.
+    ///   - post: carries the calls.
     public init(workspace: String? = nil, keeping keeper: any SignInKeeping, post: @escaping Post) {
         self.workspace = workspace
         self.keeper = keeper
         self.post = post
     }
 
-    /// Makes an account, and signs in by it.
+    /// Creates an account and signs in to it.
     ///
     /// - Parameters:
-    ///   - login: a name, as a person gives it.
-    ///   - password: in clear: it is sent over TLS and kept nowhere here.
-    ///   - client: the device, as `Diagnostics.client` of its store names it; or a UUID that the app keeps.
+    ///   - login: the login name, as the person types it.
+    ///   - password: the password in clear text. It is sent over TLS and is not stored here.
+    ///   - client: the device: `Diagnostics.client` of its store, or a UUID that the app keeps.
     /// - Returns: the user, for `SyncStore.open`.
-    /// - Throws: ``AccountFailure``; what carrying the call throws.
+    /// - Throws: ``AccountFailure``; errors of `post`.
     public func register(_ login: String, password: String, client: UUID) async throws -> UserID {
         try await signIn("register", ["login": login, "password": password, "client": client.text])
     }
 
-    /// Signs in; see ``register(_:password:client:)``.
+    /// Signs in. Parameters and errors are those of ``register(_:password:client:)``.
+    ///
+    /// - Throws: ``AccountFailure``; errors of `post`.
     public func logIn(_ login: String, password: String, client: UUID) async throws -> UserID {
         try await signIn("login", ["login": login, "password": password, "client": client.text])
     }
 
-    /// Sets another password. All other devices are signed out, and the store of this one connects again.
+    /// Sets a new password. The server signs all other devices out; the store of this device connects again.
     ///
-    /// - Throws: ``AccountFailure``; what carrying the call throws.
+    /// - Throws: ``AccountFailure``; errors of `post`.
     public func changePassword(of login: String, from old: String, to next: String, client: UUID) async throws {
         _ = try await signIn("password", ["login": login, "password": old, "new": next, "client": client.text])
     }
 
-    /// Asks for a token by which a forgotten password is replaced. It goes to the account's person; whether there is such an account
-    /// is not told.
+    /// Asks the server to send the account's owner a token that replaces a forgotten password. The answer does not
+    /// reveal whether the account exists.
+    ///
+    /// - Throws: ``AccountFailure``; errors of `post`.
     public func askForReset(of login: String) async throws { _ = try await call("reset", ["login": login]) }
 
-    /// Replaces a forgotten password by a token that came so, and signs in.
+    /// Replaces a forgotten password with the token that ``askForReset(of:)`` sent, and signs in.
+    ///
+    /// - Throws: ``AccountFailure``; errors of `post`.
     public func reset(by token: String, password: String, client: UUID) async throws -> UserID {
         try await signIn("reset", ["reset": token, "password": password, "client": client.text])
     }
 
-    /// A bearer token that is good from now on. Who asks meanwhile waits for the same answer and then asks for himself.
+    /// Returns a fresh bearer token. Concurrent callers wait for each other; each of them makes its own call.
     ///
-    /// - Throws: ``AccountFailure/signedOut`` when a person has to log in; ``AccountFailure/unavailable(retryAfter:)`` and what
-    ///   carrying the call throws say nothing about that, and mend themselves.
+    /// - Throws: ``AccountFailure/signedOut`` when the person has to log in.
+    ///   ``AccountFailure/unavailable(retryAfter:)`` and errors of `post` are temporary: the sign-in stays valid.
     public func token() async throws -> String {
         try await alone {
             guard let kept = try await keeper.signIn() else { throw AccountFailure.signedOut }
@@ -79,7 +87,7 @@ public actor AccountClient {
             do {
                 fields = try await call("refresh", ["refresh": kept.refresh])
             } catch AccountFailure.refused {
-                // Unless somebody has logged in meanwhile.
+                // A login may have replaced the sign-in meanwhile: then it is kept.
                 if try await keeper.signIn() == kept { try await keeper.keep(nil) }
                 throw AccountFailure.signedOut
             }
@@ -87,8 +95,8 @@ public actor AccountClient {
         }
     }
 
-    /// Signs this device out, here at once. Without a way to the server an error is thrown, and what was given out until then ends there
-    /// by itself.
+    /// Signs this device out; its stored sign-in is deleted at once. When the server cannot be reached, the call
+    /// throws, and tokens that were already issued stay valid until they expire.
     public func logOut() async throws {
         try await alone {
             guard let kept = try await keeper.signIn() else { return }
@@ -104,7 +112,7 @@ public actor AccountClient {
         }
     }
 
-    /// Keeps what was given before anybody uses it.
+    /// Stores the answer's tokens before anything uses them.
     private func keep(_ fields: Fields) async throws -> (user: UserID, token: String) {
         guard case .string(let name)? = fields["user"], let user = UserID(checking: name),
             case .string(let token)? = fields["token"], case .string(let refresh)? = fields["refresh"]
@@ -113,7 +121,7 @@ public actor AccountClient {
         return (user, token)
     }
 
-    /// One call at a time: each refresh token is given out by the one before.
+    /// Runs one call at a time: each refresh token comes from the call before.
     private func alone<Value>(_ body: () async throws -> Value) async throws -> Value {
         while isBusy { await withCheckedContinuation { waiting.append($0) } }
         isBusy = true
@@ -132,7 +140,7 @@ public actor AccountClient {
         if let workspace { body["workspace"] = .string(workspace) }
         let (status, bytes) = try await post("/v1/accounts/\(path)", Data(body.canonicalBytes))
         if status == 204 { return Fields() }
-        // A proxy's page is no answer of the server's, whatever its status.
+        // A page of a proxy is not an answer of the server, whatever its status.
         guard let fields = try? JSONReader.read(Array(bytes), { try $0.fields() }) else {
             throw (500..<600).contains(status) ? AccountFailure.unavailable(retryAfter: nil) : .notAnAnswer
         }
@@ -142,6 +150,6 @@ public actor AccountClient {
 }
 
 extension UUID {
-    /// As ids are written.
+    /// The id in lower case, as the protocol writes ids.
     fileprivate var text: String { uuidString.lowercased() }
 }

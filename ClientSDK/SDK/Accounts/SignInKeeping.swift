@@ -1,10 +1,10 @@
 import TidemarkModel
 
-/// What signs a device in: as secret as a password.
+/// The stored sign-in of a device. It is as secret as a password.
 public struct KeptSignIn: Codable, Hashable, Sendable, CustomStringConvertible {
-    /// Whose it is, for `SyncStore.open`.
+    /// The user's name, for `SyncStore.open`.
     public var user: String
-    /// What gives the next tokens.
+    /// The refresh token that buys the next tokens.
     public var refresh: String
 
     public init(user: String, refresh: String) {
@@ -12,38 +12,42 @@ public struct KeptSignIn: Codable, Hashable, Sendable, CustomStringConvertible {
         self.refresh = refresh
     }
 
-    /// Without what is secret.
+    /// A description without the secret.
     public var description: String { "KeptSignIn(\(user))" }
 }
 
-/// Keeps what signs a device in, so that it outlives the app: in the keychain, as a rule, and not in a backup that another device is
-/// restored from.
+/// Stores a device's sign-in so that it outlives the app: usually in the keychain, and not in a backup from which
+/// another device can be restored.
 public protocol SignInKeeping: Sendable {
-    /// What was kept last; `nil` for nothing.
+    /// Returns the sign-in that was kept last, or `nil` when there is none.
+    ///
+    /// - Throws: an error when the keeper cannot be read; the caller's call then fails with it.
     func signIn() async throws -> KeptSignIn?
 
-    /// Keeps it durably before it returns; `nil` takes away what there is.
+    /// Stores the sign-in durably before it returns; `nil` deletes the stored one.
+    ///
+    /// - Throws: an error when nothing was stored; the caller's call then fails with it.
     func keep(_ signIn: KeptSignIn?) async throws
 }
 
-/// Why an account did not sign anybody in.
+/// The reason why a call to accounts failed.
 public enum AccountFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A person has to log in.
+    /// The person has to log in.
     case signedOut
-    /// The name or the password is wrong, or a token does not count.
+    /// The name or the password is wrong, or a token is not valid.
     case refused
-    /// The account lets nobody in.
+    /// An operator has disabled the account.
     case disabled
-    /// Somebody has the name.
+    /// Another account has this login name.
     case loginTaken
-    /// The server does not take it, for this reason.
+    /// The server refused the request for this reason.
     case invalid(String)
-    /// Too often, or the server is busy: again after so long, if it said.
+    /// Too many attempts, or the server is busy. Try again after this time, if the server named one.
     case unavailable(retryAfter: Duration?)
-    /// What answers there has no accounts.
+    /// The address does not answer as a server with accounts.
     case notAnAnswer
 
-    /// The longest wait that is taken from a server, in milliseconds: a day.
+    /// The longest wait that is accepted from a server, in milliseconds: a day.
     private static let waitMax: Int64 = 86_400_000
 
     init(_ status: Int, _ fields: Fields) {
@@ -63,16 +67,16 @@ public enum AccountFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// For logs.
+    /// A sentence for logs.
     public var description: String {
         switch self {
         case .signedOut: "signed out: log in"
         case .refused: "the name or the password is wrong"
-        case .disabled: "the account lets nobody in"
-        case .loginTaken: "somebody has that name"
+        case .disabled: "the account is disabled: ask the operator"
+        case .loginTaken: "another account has that name: choose another one"
         case .invalid(let reason): reason
-        case .unavailable: "the server is busy"
-        case .notAnAnswer: "there are no accounts at that address"
+        case .unavailable: "the server is busy, or there were too many attempts: try again later"
+        case .notAnAnswer: "the address does not answer as a server with accounts"
         }
     }
 }

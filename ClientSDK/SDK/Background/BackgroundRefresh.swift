@@ -8,8 +8,8 @@ public import Logging
 ///
 /// A task that is granted before the store is open waits for it.
 ///
-/// A task that expires cancels its round. Nothing is lost by that: what was written is on disk before the write returns,
-/// and goes out with the next round, once.
+/// A task that expires cancels its round. Nothing is lost: a write is on disk before its call returns, and the next
+/// round sends it once.
 public final class BackgroundRefresh: Sendable {
     private let identifier: String
     private let interval: Duration
@@ -20,11 +20,11 @@ public final class BackgroundRefresh: Sendable {
     private let grants: AsyncStream<any RefreshTask>.Continuation
 
     /// - Parameters:
-    ///   - identifier: as in `BGTaskSchedulerPermittedIdentifiers` of the app's property list.
-    ///   - scheduler: the system's, `.system` on iOS, or one of a test.
-    ///   - interval: between two tasks, at least; the system decides. 15 minutes unless told.
-    ///   - deadline: of one round; below the half minute that iOS grants.
-    ///   - logger: hears what the system refuses.
+    ///   - identifier: an entry of `BGTaskSchedulerPermittedIdentifiers` in the app's property list.
+    ///   - scheduler: the system's scheduler, `.system` on iOS, or one of a test.
+    ///   - interval: the shortest time between two tasks; the system decides. The default is 15 minutes.
+    ///   - deadline: the longest time of one round; keep it below the 30 seconds that iOS grants.
+    ///   - logger: receives the refusals of the system.
     public init(
         _ identifier: String, by scheduler: any RefreshScheduler, every interval: Duration = .seconds(900),
         deadline: Duration = .seconds(25), logger: Logger = Logger(label: "tidemark.background")
@@ -38,10 +38,10 @@ public final class BackgroundRefresh: Sendable {
         (granted, grants) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Registers with the system and asks for the first task. On iOS before the app has finished launching.
+    /// Registers with the system and asks for the first task. On iOS, call it before the app has finished launching.
     ///
-    /// - Throws: what the system says about the identifier. That no task is granted now is logged and asked for again with
-    ///   the next `register`.
+    /// - Throws: the system's error about the identifier. If the system grants no task now, that is logged, and the
+    ///   next `register` asks again.
     public func register() throws {
         try scheduler.register(identifier) { [grants] task in
             switch grants.yield(task) {
@@ -53,10 +53,11 @@ public final class BackgroundRefresh: Sendable {
         request()
     }
 
-    /// Runs a round of the store in each task that the system grants, until it is cancelled. Call it once.
+    /// Runs a round of the store in each task that the system grants, until the caller's task is cancelled. Call it
+    /// once.
     public func run(_ store: SyncStore) async {
         for await task in granted {
-            // First of all: whatever becomes of this one, there will be another.
+            // The next task is requested first: this one may expire at any time.
             request()
             await run(task, store)
         }

@@ -3,16 +3,17 @@ import BackgroundTasks
 import Foundation
 
 extension RefreshScheduler where Self == SystemRefreshScheduler {
-    /// The system's own. Compiled where apps are refreshed in the background: not on macOS.
+    /// The system's own scheduler. It is compiled where the system refreshes apps in the background: not on macOS.
     public static var system: SystemRefreshScheduler { SystemRefreshScheduler() }
 }
 
-/// `BGTaskScheduler` with requests for app refreshes. Compiled where apps are refreshed in the background: not on macOS.
+/// `BGTaskScheduler` with requests for app refreshes. It is compiled where the system refreshes apps in the background:
+/// not on macOS.
 public struct SystemRefreshScheduler: RefreshScheduler {
     /// The identifier is not one of `BGTaskSchedulerPermittedIdentifiers` in the app's property list, or was registered
     /// before.
     public struct IdentifierRefused: Error {
-        /// As it was given.
+        /// The refused identifier.
         public let identifier: String
     }
 
@@ -39,7 +40,7 @@ public struct SystemRefreshScheduler: RefreshScheduler {
     }
 }
 
-/// `@unchecked Sendable`: a `BGTask` may be used from any thread, and this one is only told to end.
+/// `@unchecked Sendable`: a `BGTask` may be used from any thread, and this one is only ended.
 private struct GrantedTask: RefreshTask, @unchecked Sendable {
     let task: BGTask
 

@@ -3,8 +3,8 @@ import Logging
 import TidemarkLock
 import TidemarkModel
 
-/// Carries blobs between the local database and the server while an engine runs: carries out what `BlobUploads` decides,
-/// and fetches what somebody looks at.
+/// Carries blobs between the local database and the server while an engine runs. It executes what `BlobUploads`
+/// decides, and fetches blobs that the app looks at.
 final class BlobCourier: Sendable {
     private struct State {
         var downloads: BlobDownloads
@@ -12,9 +12,9 @@ final class BlobCourier: Sendable {
         var rounds: [Int64: CheckedContinuation<Void, Never>] = [:]
         var lastNumber: Int64 = 0
         var isLinked = false
-        /// The policy wants another kind of network.
+        /// True while the policy waits for another kind of network.
         var isHolding = false
-        /// Bytes of a blob that the server takes; 0 when it keeps none.
+        /// The most bytes of one blob that the server accepts; 0 when it stores none.
         var serverBytesMax = 0
         var isOver = false
     }
@@ -30,7 +30,7 @@ final class BlobCourier: Sendable {
     private let tell: @Sendable (SyncLogEvent) -> Void
     private let state: Lock<State>
 
-    /// - Parameter tell: told of what was refused.
+    /// - Parameter tell: receives an event for each refused blob.
     init(
         _ database: LocalDatabase, _ server: BlobServer, _ environment: StoreEnvironment, logger: Logger,
         tell: @escaping @Sendable (SyncLogEvent) -> Void
@@ -46,15 +46,15 @@ final class BlobCourier: Sendable {
         state = Lock(State(downloads: BlobDownloads(limits: server.limits)))
     }
 
-    /// For calls about something else than blobs.
+    /// The server's other calls, which are not about blobs.
     var calls: ServerCalls { server.calls }
 
-    /// The server hears what is said, or does not any more. Also told when scopes may have come.
+    /// Notes whether the connection is up. It is also called when scopes may have arrived.
     func linked(_ isLinked: Bool) { link { $0.isLinked = isLinked } }
 
-    /// The connection goes over another kind of network.
+    /// Notes the kind of network of the connection.
     ///
-    /// - Returns: true where blobs are to wait for another one.
+    /// - Returns: true when blobs have to wait for another network.
     func holds(over kind: NetworkKind?) -> Bool {
         let networks = database.limits.cache.blobs.networks
         let isHolding = kind.map { networks?.contains($0) == false } ?? false
@@ -62,7 +62,7 @@ final class BlobCourier: Sendable {
         return isHolding
     }
 
-    /// Told in the order of the changes.
+    /// Applies a change of the connection, in the order of the calls.
     private func link(_ change: (inout State) -> Void) {
         state.withLock { state in
             change(&state)
@@ -70,15 +70,15 @@ final class BlobCourier: Sendable {
         }
     }
 
-    /// The server has told what it takes; `nil` when it keeps no blobs, or is older than they are.
+    /// Notes the server's limit for one blob; `nil` when the server stores no blobs or does not know them.
     func told(blobBytesMax: Int?) { state.withLock { $0.serverBytesMax = blobBytesMax ?? 0 } }
 
-    /// There is something to send.
+    /// Notes that there may be something to send.
     func wrote() { inbox.wrote() }
 
     // MARK: Running
 
-    /// Carries until the task is cancelled; whoever waits then is told so.
+    /// Runs until the task is cancelled; callers that still wait then get an error.
     func run() async {
         var uploads = BlobUploads(limits: limits, seed: environment.random().0)
         await withChildTasks { children in
@@ -137,7 +137,7 @@ final class BlobCourier: Sendable {
         do {
             try await lane.run { [database] in try database.change { db in _ = try BlobTable(db: db).retry() } }
         } catch {
-            // A disk that is full; what was refused stays so until the next launch.
+            // The disk is full: what was refused stays refused until the next launch.
             logger.error("the local database refused", metadata: ["error": "\(error)"])
         }
     }
@@ -183,7 +183,7 @@ final class BlobCourier: Sendable {
                     return state.isOver
                 }
                 if isOver { return continuation.resume() }
-                // Cancelled before there was something to end: the handler found nothing.
+                // Cancelled before the round was entered: the handler found nothing to end.
                 if Task.isCancelled { return endRounds { $0 == round } }
                 inbox.round(round)
             }
@@ -210,7 +210,7 @@ final class BlobCourier: Sendable {
 
     // MARK: Fetching
 
-    /// Fetches a blob, together with whoever else wants it.
+    /// Fetches a blob. Callers that want the same one share a download.
     ///
     /// - Throws: `BlobError`; `CancellationError` for this caller alone.
     func read(_ key: BlobKey) async throws -> Data {
@@ -222,7 +222,7 @@ final class BlobCourier: Sendable {
                         return .failure(BlobError(.offline, "there is no connection"))
                     }
                     guard !state.isHolding else {
-                        return .failure(BlobError(.otherNetwork, "the policy has blobs fetched over another network"))
+                        return .failure(BlobError(.otherNetwork, "BlobPolicy.networks excludes this network"))
                     }
                     guard state.serverBytesMax > 0 else {
                         return .failure(BlobError(.unsupported, "the server keeps no blobs"))
@@ -234,11 +234,11 @@ final class BlobCourier: Sendable {
                 switch answer {
                 case .failure(let error): continuation.resume(throwing: error)
                 case .success(.busy):
-                    continuation.resume(throwing: BlobError(.busy, "too many downloads are asked for"))
+                    continuation.resume(throwing: BlobError(.busy, "too many downloads are waiting"))
                 case .success(.start): inbox.fetch([key])
                 case .success(.wait): break
                 }
-                // Cancelled before there was somebody who waits: the handler found nobody.
+                // Cancelled before the waiter was entered: the handler found nothing.
                 if Task.isCancelled { leave(key, waiter) }
             }
         } onCancel: {
@@ -283,7 +283,7 @@ final class BlobCourier: Sendable {
                 try database.hold(bytes, as: key, now: now)
             }
         } catch let error as StoreError where error.code == .diskFull {
-            // It can be looked at all the same, and is fetched again the next time.
+            // The caller gets the bytes all the same; they are fetched again the next time.
             return true
         }
     }

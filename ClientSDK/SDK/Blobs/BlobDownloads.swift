@@ -1,11 +1,11 @@
-/// Who waits for which blob: any number of asks for one are one download.
+/// The callers that wait for each blob. Any number of requests for one blob are one download.
 struct BlobDownloads: Sendable {
     enum Answer: Hashable, Sendable {
-        /// To be fetched now.
+        /// Start the download now.
         case start
-        /// Somebody else's download, or a later one, answers it.
+        /// A running or queued download answers this request.
         case wait
-        /// Too many wait.
+        /// Too many downloads are queued.
         case busy
     }
 
@@ -16,7 +16,7 @@ struct BlobDownloads: Sendable {
 
     init(limits: BlobLimits = BlobLimits()) { self.limits = limits }
 
-    /// Somebody wants a blob that is not here.
+    /// Adds a request for a blob that is not on the device.
     mutating func ask(_ key: BlobKey, by waiter: Int64) -> Answer {
         if waiters[key] != nil {
             waiters[key]?.insert(waiter)
@@ -37,16 +37,16 @@ struct BlobDownloads: Sendable {
         return .start
     }
 
-    /// A waiter gave up. A download that runs goes on for the next one who looks; one that only waits does not begin.
+    /// Removes a waiter that gave up. A running download continues for the next request; a queued one is dropped.
     mutating func leave(_ key: BlobKey, _ waiter: Int64) {
         guard waiters[key]?.remove(waiter) != nil, waiters[key]?.isEmpty == true else { return }
         waiters[key] = nil
         queue.removeAll { $0 == key }
     }
 
-    /// A download is over.
+    /// Ends a download.
     ///
-    /// - Returns: who waited for it, and what is to be fetched now.
+    /// - Returns: the requests that waited for it, and the downloads to start now.
     mutating func ended(_ key: BlobKey) -> (waiters: Set<Int64>, next: [BlobKey]) {
         running.remove(key)
         let waiting = waiters.removeValue(forKey: key) ?? []

@@ -1,29 +1,31 @@
-/// Why bytes cannot be had.
+/// The reason why the bytes of a blob are not available.
 ///
 ///     do { image = try await store.blobs.read(digest, in: scope) } catch let error as BlobError where error.code == .offline {
 ///         showPreview()
 ///     }
 public struct BlobError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What to branch on.
+    /// The kinds of failure, to branch on.
     public enum Code: String, Hashable, Sendable {
-        /// They are not on this device, and there is no connection or it broke.
+        /// The bytes are not on this device, and there is no connection or it broke.
         case offline
-        /// They are not on this device, and `BlobPolicy.networks` has them fetched over another kind of network.
+        /// The bytes are not on this device, and `BlobPolicy.networks` allows downloads over another kind of network
+        /// only.
         case otherNetwork
-        /// The server has no such blob in this scope, or not yet, or the account may not read it: it says no more.
+        /// The server has no such blob in this scope, or not yet, or the account may not read it. The server does not
+        /// say which.
         case notThere
-        /// Larger than `BlobPolicy.bytesMax`.
+        /// The blob is larger than `BlobPolicy.bytesMax`.
         case tooLarge
-        /// The server cannot give them at the moment.
+        /// The server cannot deliver the blob at the moment.
         case unavailable
-        /// What came is not what the digest names; nothing of it was kept.
+        /// The received bytes do not match the digest; they were discarded.
         case damaged
-        /// More downloads are asked for than may wait.
+        /// Too many downloads are waiting.
         case busy
-        /// The transport carries no blobs, or the server has none.
+        /// The transport carries no blobs, or the server stores none.
         case unsupported
 
-        /// Asking again later may help.
+        /// True when another attempt later may succeed.
         var isPassing: Bool {
             switch self {
             case .offline, .otherNetwork, .notThere, .unavailable, .damaged, .busy: true
@@ -32,7 +34,7 @@ public struct BlobError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
     /// A sentence for logs and support.
     public let message: String

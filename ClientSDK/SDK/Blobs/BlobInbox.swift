@@ -1,10 +1,10 @@
 import TidemarkLock
 
-/// What a courier is told between two looks. Bounded: flags, and the ends of what is in flight.
+/// The events that a courier has not handled yet. Bounded: flags, and the ends of the uploads in flight.
 final class BlobInbox: Sendable {
     private struct State {
         var isLinked: Bool?
-        /// The connection ended meanwhile, also where there is another one by now.
+        /// True when the connection ended since the last look, even if there is a new one.
         var wasUnlinked = false
         var hasWritten = false
         var hasRung = false
@@ -32,7 +32,7 @@ final class BlobInbox: Sendable {
     func round(_ round: Int64) { note { $0.round = max(round, $0.round ?? round) } }
     func fetch(_ keys: [BlobKey]) { note { $0.downloads += keys } }
 
-    /// What was noted since, in the order in which it makes sense, and the downloads to begin.
+    /// Takes the noted events, in a sensible order, and the downloads to start.
     func take() -> (events: [BlobUploads.Event], hasRung: Bool, downloads: [BlobKey]) {
         let taken = state.withLock { state in
             defer { state = State() }

@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// A blob in a scope: the same bytes in two scopes are two of these.
+/// A digest in a scope: the same bytes in two scopes have two keys.
 package struct BlobKey: Hashable, Sendable, CustomStringConvertible {
     package let scope: ScopeID
     package let digest: BlobDigest

@@ -2,18 +2,19 @@ public import Foundation
 import GRDB
 import TidemarkModel
 
-/// What somebody who looks at a blob sees.
+/// The state of a blob that the app watches.
 public enum BlobLook: Hashable, Sendable {
-    /// Not here: show the preview. Asked for; the error says why the last time did not help.
+    /// The bytes are not on this device: show the preview. They have been requested; the error is that of the last
+    /// attempt.
     case missing(BlobError?)
     /// The bytes.
     case here(Data)
 }
 
-/// A blob as long as somebody looks: ends with its bytes, or with an error that time does not mend.
+/// The states of one blob for as long as the app iterates. The sequence ends with the bytes, or with a permanent error.
 ///
-/// A blob whose record came before it is asked for again, after a second and then more and more seldom up to half a minute;
-/// without a connection, as soon as there is one. Everything happens in the task that iterates.
+/// If a blob is missing, it is requested again after one second, then less and less often, at least every 30 seconds.
+/// Without a connection, the next attempt follows the connection. All of this runs in the task that iterates.
 public struct BlobLooks: AsyncSequence, Sendable {
     public typealias Element = BlobLook
     let blobs: Blobs
@@ -46,14 +47,14 @@ public struct BlobLooks: AsyncSequence, Sendable {
                 case .here: isOver = true
                 case .missing(let error): isOver = error?.code.isPassing == false
                 }
-                // Who looks is told of news, not of each attempt.
+                // The consumer gets news, not every attempt.
                 let isNews = look.code != last?.code
                 last = look
                 if isNews || isOver { return look }
             }
         }
 
-        /// Told at once, so that something is to be seen.
+        /// Returns the first state at once, so that the app can show something.
         private mutating func first() async throws -> BlobLook {
             let store = looks.blobs.store
             let key = BlobKey(scope: looks.scope, digest: looks.digest)
@@ -86,7 +87,7 @@ public struct BlobLooks: AsyncSequence, Sendable {
 }
 
 extension BlobLook {
-    /// What tells one look from the next; error texts do not.
+    /// The part in which one state differs from the next; error texts are ignored.
     fileprivate var code: BlobError.Code?? {
         switch self {
         case .missing(let error): .some(error?.code)

@@ -1,12 +1,12 @@
 import Foundation
 import TidemarkModel
 
-/// The server's blobs, as calls over a transport (PROTOCOL.md, "Blobs").
+/// The server's calls for blobs, over a transport (PROTOCOL.md, "Blobs").
 struct BlobServer: Sendable {
     let calls: ServerCalls
     let limits: BlobLimits
 
-    /// Sends bytes; every failure is an answer.
+    /// Sends bytes; every failure is a value, too.
     func put(_ bytes: Data, as key: BlobKey) async -> BlobUploadEnd {
         let answer: HTTPAnswer
         do {
@@ -48,16 +48,16 @@ struct BlobServer: Sendable {
                 throw BlobError(.tooLarge, "\(key) has more than \(bytesMax) bytes")
             }
             guard BlobDigest(of: answer.body) == key.digest else {
-                throw BlobError(.damaged, "\(key): the server gave \(answer.body.count) bytes of another digest")
+                throw BlobError(.damaged, "\(key): the server sent \(answer.body.count) bytes of another digest")
             }
             return answer.body
-        case 404: throw BlobError(.notThere, "\(key): the server has it not, or not for this account")
+        case 404: throw BlobError(.notThere, "\(key): the server does not have it, or the account may not read it")
         case 405, 501: throw BlobError(.unsupported, "the server has no blobs")
         default: throw BlobError(.unavailable, "\(key): the server answered \(answer.status)")
         }
     }
 
-    /// Bytes of a refusal that are read.
+    /// The most bytes of a refusal that are read.
     private static let refusalBytesMax = 16 * 1_024
 
     private func exchange(_ call: HTTPCall.Call, _ key: BlobKey, answerBytesMax: Int) async throws -> HTTPAnswer {
@@ -66,7 +66,7 @@ struct BlobServer: Sendable {
         }
     }
 
-    /// Path and query; everything but unreserved characters of the scope is encoded.
+    /// The path and query; in the scope, all but unreserved characters are encoded.
     static func target(_ key: BlobKey, from client: ClientID? = nil) -> String {
         let unreserved = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -76,7 +76,7 @@ struct BlobServer: Sendable {
 }
 
 extension HTTPAnswer {
-    /// `nil` for none, and for a date: the servers of this protocol say seconds.
+    /// The wait that the server asks for; `nil` for none and for a date: servers of this protocol send seconds.
     fileprivate var retryMilliseconds: Int64? {
         guard let seconds = retryAfter.flatMap({ Int64($0) }), seconds >= 0, seconds < 1 << 40 else { return nil }
         return seconds * 1_000

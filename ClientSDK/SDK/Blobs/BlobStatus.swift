@@ -1,25 +1,25 @@
-/// Where the bytes of a blob are, as this device knows it.
+/// The state of a blob's bytes, as this device knows it.
 public enum BlobStatus: Hashable, Sendable {
-    /// Here, and not at the server yet: sent as soon as there is a connection and the scope is held.
+    /// On the device and not on the server: sent as soon as there is a connection and the scope is held.
     case waiting
-    /// Here and at the server.
+    /// On the device and on the server.
     case held
-    /// Not here; the server may have them.
+    /// Not on the device; the server may have them.
     case absent
-    /// Here, and the server refused them. They stay, and are sent again by hand and at the next launch.
+    /// On the device, and refused by the server. They stay, and are sent again by `Blobs.retry` and at the next launch.
     case failed(BlobFailure)
 }
 
-/// Why the server refused a blob for good.
+/// The reason why the server refused a blob permanently.
 public enum BlobFailure: String, Codable, Hashable, Sendable {
-    /// Larger than the server takes.
+    /// The blob is larger than the server accepts.
     case tooLarge = "too_large"
-    /// The account may not write in the scope, or there is no such scope (any more).
+    /// The account may not write in the scope, or the scope does not exist (any more).
     case notThere = "not_there"
-    /// The workspace's room for blobs is used up.
+    /// The workspace has used up its storage for blobs.
     case quota
-    /// The server got other bytes than were sent, or cannot read the name of the scope.
+    /// The server received other bytes than were sent, or the scope's name is invalid.
     case invalid
-    /// The transport carries no blobs, or the server has none.
+    /// The transport carries no blobs, or the server stores none.
     case unsupported
 }

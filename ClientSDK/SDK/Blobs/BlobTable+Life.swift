@@ -1,10 +1,10 @@
 import GRDB
 import TidemarkModel
 
-/// What becomes of blobs: sent, refused, looked at, evicted, lost with their scope.
+/// The later life of blobs: sent, refused, used, evicted, lost with their scope.
 extension BlobTable {
-    /// The server has it. If the scope was lost while the bytes were on their way, they go as all of the scope that the server
-    /// has.
+    /// Notes that the server has the blob. If the scope was lost during the upload, the bytes are deleted like
+    /// everything of that scope that the server has.
     func sent(_ key: BlobKey) throws {
         try db.run(
             "DELETE FROM tidemark_blob WHERE scope = ? AND digest = ? AND failure = ?",
@@ -17,9 +17,9 @@ extension BlobTable {
             """, [key.scope.text, key.digest.text])
     }
 
-    /// It was tried in vain.
+    /// Notes a failed attempt.
     ///
-    /// - Parameter failure: `nil` when it is tried again by itself.
+    /// - Parameter failure: `nil` when the blob is tried again automatically.
     func notSent(_ key: BlobKey, _ failure: BlobFailure?, error: String) throws {
         try db.run(
             """
@@ -28,10 +28,10 @@ extension BlobTable {
             """, [failure?.rawValue, error, key.scope.text, key.digest.text])
     }
 
-    /// Lets what was refused be sent again.
+    /// Marks refused blobs to be sent again.
     ///
-    /// - Parameter key: `nil` for all.
-    /// - Returns: false when there was nothing.
+    /// - Parameter key: the blob; `nil` for all.
+    /// - Returns: false when no blob was refused.
     @discardableResult
     func retry(_ key: BlobKey? = nil) throws -> Bool {
         if let key {
@@ -46,14 +46,14 @@ extension BlobTable {
         return db.changesCount > 0
     }
 
-    /// Somebody looked at it.
+    /// Notes a use of the blob.
     func used(_ key: BlobKey, now: Milliseconds) throws {
         try db.run(
             "UPDATE tidemark_blob SET used = max(used, ?) WHERE scope = ? AND digest = ?",
             [now, key.scope.text, key.digest.text])
     }
 
-    /// When somebody looked at it last.
+    /// Returns the time of the last use.
     func lastUse(_ key: BlobKey) throws -> Milliseconds? {
         let sql = "SELECT used FROM tidemark_blob WHERE scope = ? AND digest = ?"
         return try db.first(sql, [key.scope.text, key.digest.text])?.integer(0)
@@ -61,7 +61,7 @@ extension BlobTable {
 
     // MARK: Removing
 
-    /// Gives up a blob of this device's own that is not at the server.
+    /// Deletes a blob of this device that is not on the server.
     ///
     /// - Returns: false when there is none.
     func discard(_ key: BlobKey) throws -> Bool {
@@ -73,8 +73,8 @@ extension BlobTable {
         return isGone
     }
 
-    /// The account may see nothing of the scope any more: what came from there goes, and what was to be sent there cannot
-    /// be.
+    /// Ends access to a scope: blobs that the server has are deleted, and blobs that still had to be sent are marked as
+    /// failed.
     func lose(_ scope: ScopeID) throws {
         try db.run("DELETE FROM tidemark_blob WHERE scope = ? AND state = 'held'", [scope.text])
         try db.run(
@@ -83,22 +83,22 @@ extension BlobTable {
         try sweep()
     }
 
-    /// The account may see the scope again: what it could not send there is tried once more.
+    /// Restores access to a scope: blobs that could not be sent there are tried once more.
     func regain(_ scope: ScopeID) throws {
         try db.run(
             "UPDATE tidemark_blob SET failure = NULL WHERE scope = ? AND failure = ?",
             [scope.text, BlobFailure.notThere.rawValue])
     }
 
-    /// Forgets all that the server has too.
+    /// Deletes all blobs that the server also has.
     func clearHeld() throws {
         try db.run("DELETE FROM tidemark_blob WHERE state = 'held'")
         try sweep()
     }
 
-    /// Removes what nobody looked at for longest, until what the server has too fits.
+    /// Evicts the least recently used blobs that the server also has, until the rest fits.
     ///
-    /// - Returns: how many went.
+    /// - Returns: the number of evicted blobs.
     @discardableResult
     func evict(above bytesMax: Int64?) throws -> Int {
         guard let bytesMax else { return 0 }
@@ -116,7 +116,7 @@ extension BlobTable {
         return count
     }
 
-    /// Removes bytes that no scope names any more.
+    /// Deletes bytes that no scope refers to.
     private func sweep() throws {
         try db.run("DELETE FROM tidemark_blob_bytes WHERE digest NOT IN (SELECT digest FROM tidemark_blob)")
     }

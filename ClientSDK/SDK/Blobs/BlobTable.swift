@@ -7,7 +7,7 @@ struct BlobTable {
     enum State: String {
         /// To be sent; never evicted.
         case waiting
-        /// At the server too.
+        /// On the server, too.
         case held
     }
 
@@ -15,15 +15,15 @@ struct BlobTable {
 
     // MARK: Keeping
 
-    /// Notes bytes of this device's own, to be sent. What came to the server, or from it, within a day is not sent again; what
-    /// did before is, since a server forgets blobs that no record names any more.
+    /// Stores bytes of this device, to be sent. A blob that reached the server, or came from it, within a day is not
+    /// sent again. An older one is, because a server deletes blobs that no record refers to.
     ///
-    /// - Throws: `StoreError` with `tooLarge` or `quota` refused; nothing is then kept.
+    /// - Throws: `StoreError` with `tooLarge` or `quota` refused; nothing is then stored.
     func keep(_ bytes: Data, as key: BlobKey, policy: BlobPolicy, now: Milliseconds) throws {
         guard bytes.count <= policy.bytesMax else {
             throw StoreError(Rejection(.tooLarge, "a blob of \(bytes.count) bytes; the limit is \(policy.bytesMax)"))
         }
-        // Keeping again what was refused is a wish to have it sent.
+        // Keeping a refused blob again is a request to send it.
         try db.run(
             "UPDATE tidemark_blob SET used = ?, failure = NULL WHERE scope = ? AND digest = ?",
             [now, key.scope.text, key.digest.text])
@@ -32,7 +32,7 @@ struct BlobTable {
         try insert(bytes, key, .waiting, now)
     }
 
-    /// How long a server surely keeps what it has, in milliseconds: it takes nothing away within days.
+    /// The milliseconds for which a server certainly keeps a blob: it deletes nothing within days.
     private static let keptFor: Milliseconds = 86_400_000
 
     private func sendAgain(_ size: Int, _ key: BlobKey, _ policy: BlobPolicy, _ now: Milliseconds) throws {
@@ -53,9 +53,9 @@ struct BlobTable {
         }
     }
 
-    /// Keeps what came from the server, if the scope is still held.
+    /// Stores bytes from the server, if the scope is still held.
     ///
-    /// - Returns: false when it is not: the access may have ended while the bytes were on their way.
+    /// - Returns: false when it is not: the access may have ended during the download.
     func hold(_ bytes: Data, as key: BlobKey, now: Milliseconds) throws -> Bool {
         guard try db.exists("SELECT 1 FROM tidemark_scope WHERE scope = ?", [key.scope.text]) else { return false }
         if try state(key) == nil { try insert(bytes, key, .held, now) }
@@ -72,7 +72,7 @@ struct BlobTable {
 
     // MARK: Reading
 
-    /// The bytes, when they are here for this scope.
+    /// Returns the bytes, if they are stored for this scope.
     func bytes(_ key: BlobKey) throws -> Data? {
         let sql = """
             SELECT t.bytes FROM tidemark_blob AS b JOIN tidemark_blob_bytes AS t ON t.digest = b.digest
@@ -82,7 +82,7 @@ struct BlobTable {
         return try row.blob(0)
     }
 
-    /// What is not at the server yet, oldest first.
+    /// Returns the blobs that are not on the server yet, oldest first.
     func unsent() throws -> [UnsentBlob] {
         let sql = """
             SELECT scope, digest, size, created, attempts, failure, last_error FROM tidemark_blob
@@ -110,13 +110,13 @@ struct BlobTable {
         return try row.optionalText(1).map { .failed(BlobFailure(rawValue: $0) ?? .invalid) } ?? .waiting
     }
 
-    /// Bytes of the blobs in that state, each counted once however many scopes it is in.
+    /// Returns the bytes of the blobs in that state; a blob in several scopes counts once.
     func bytes(in state: State) throws -> Int64 {
         let sql = "SELECT coalesce(sum(size), 0) FROM (SELECT DISTINCT digest, size FROM tidemark_blob WHERE state = ?)"
         return try db.first(sql, [state.rawValue])?.integer(0) ?? 0
     }
 
-    /// What is to be sent next: in scopes that the server gave this account, what was tried least often first.
+    /// Returns the next blobs to send: in scopes that the server has granted, those with the fewest attempts first.
     func next(limit: Int) throws -> [BlobKey] {
         let sql = """
             SELECT scope, digest FROM tidemark_blob
@@ -132,14 +132,14 @@ extension Row {
     func blob(_ index: Int) throws -> Data {
         switch (self[index] as DatabaseValue).storage {
         case .blob(let bytes): return bytes
-        case .null, .int64, .double, .string: throw StoreError(.corrupt, "column \(index) holds no bytes")
+        case .null, .int64, .double, .string: throw StoreError(.corrupt, "column \(index) does not contain bytes")
         }
     }
 
-    /// Scope and digest, beside each other.
+    /// Reads a scope and a digest from adjacent columns.
     func blobKey(_ index: Int) throws -> BlobKey {
         guard let digest = BlobDigest(checking: try text(index + 1)) else {
-            throw StoreError(.corrupt, "column \(index + 1) holds no digest")
+            throw StoreError(.corrupt, "column \(index + 1) does not contain a digest")
         }
         return BlobKey(scope: ScopeID(try text(index)), digest: digest)
     }

@@ -1,7 +1,7 @@
-/// The tables of blobs. What is known of a blob is kept apart from its bytes: the first is looked at often and changes,
-/// the second is large and does not.
+/// The tables of blobs. The state of a blob is stored apart from its bytes: it is read often and changes, while the
+/// bytes are large and do not.
 ///
-/// They have rowids, since apps observe them: SQLite tells of no change to a table without.
+/// They have rowids, because apps observe them: SQLite reports no changes of a table without.
 enum BlobTables {
     static let sql = """
         CREATE TABLE IF NOT EXISTS tidemark_blob (

@@ -1,44 +1,44 @@
 import TidemarkModel
 
-/// What became of one attempt to send a blob.
+/// The result of one attempt to send a blob.
 enum BlobUploadEnd: Hashable, Sendable {
-    /// The server has it, from now or from before.
+    /// The server has the blob, from this attempt or an earlier one.
     case sent
-    /// It is not here any more.
+    /// The blob is no longer on the device.
     case gone
-    /// The server will not take it.
+    /// The server refuses the blob.
     case refused(BlobFailure, String)
-    /// It may work later.
+    /// Another attempt may succeed.
     ///
-    /// - Parameter after: milliseconds that the server wants to be left alone.
+    /// - Parameter after: the milliseconds that the server asks to wait.
     case later(String, after: Int64?)
 }
 
-/// Decides which blob is sent when, as a pure machine: events with the time go in, effects come out.
+/// Decides which blob is sent when, as a pure machine: events with a time go in, effects come out.
 ///
-/// What it is about stands in the database; the machine knows only what is in flight and how long to wait. Waits are the
-/// server's or the network's doing, not a blob's, so there is one for all. Which blob comes next is the database's to say:
-/// what was tried least often, so that one that never arrives does not keep the others.
+/// The blobs are in the database; the machine knows only what is in flight and how long to wait. Waits are caused by
+/// the server or the network, not by a blob, so there is one wait for all. The database chooses the next blob: the one
+/// with the fewest attempts, so that one that never arrives does not delay the others.
 struct BlobUploads: Sendable {
     enum Event: Hashable, Sendable {
-        /// The server hears what is said, or does not any more.
+        /// Whether the connection is up.
         case linked(Bool)
         /// There may be more to send than at the last look.
         case wrote
         case tick
-        /// What may be sent, first come first.
+        /// The blobs that may be sent, the first one first.
         case loaded([BlobKey])
         case ended(BlobKey, BlobUploadEnd)
-        /// The app waits until all is sent that can be sent now.
+        /// The app waits until everything that can be sent now is sent.
         case round(Int64)
     }
 
     enum Effect: Hashable, Sendable {
-        /// Look what is to be sent; the answer is `loaded`.
+        /// Look up what is to be sent; the answer is `loaded`.
         case load(limit: Int)
         /// Send it; the answer is `ended`.
         case send(BlobKey)
-        /// Make durable what became of it.
+        /// Store the result of an attempt.
         case note(BlobKey, BlobUploadEnd)
         case wake(at: Milliseconds)
         case roundEnded(Int64)
@@ -49,19 +49,19 @@ struct BlobUploads: Sendable {
     private var isLinked = false
     private var inFlight: Set<BlobKey> = []
     private var isLoading = false
-    /// Something was written after the look that is under way began.
+    /// True when something was written after the current look began.
     private var isOutdated = false
-    /// What ended after the look that is under way began: it may have found them as they were before.
+    /// The blobs that ended after the current look began; it may have found their earlier state.
     private var endedDuringLook: Set<BlobKey> = []
-    /// The last look found nothing but what is in flight.
+    /// True when the last look found nothing but what is in flight.
     private var isDrained = false
-    /// The end of the wait after a failure; a new connection ends it too.
+    /// The end of the wait after a failure; a new connection also ends it.
     private var pausedUntil: Milliseconds = 0
     /// The end of the wait that the server asked for; nothing ends it sooner.
     private var notBefore: Milliseconds = 0
     private var askedRound: Int64?
 
-    /// - Parameter seed: of the jitter between attempts.
+    /// - Parameter seed: the seed of the jitter between attempts.
     init(limits: BlobLimits = BlobLimits(), timing: EngineTiming = EngineTiming(), seed: UInt64) {
         self.limits = limits
         backoff = Backoff(timing: timing, seed: seed)
@@ -94,7 +94,7 @@ struct BlobUploads: Sendable {
         guard isFree(now), inFlight.count < limits.uploadsMax else { return }
         guard !isLoading else { return isOutdated = true }
         isLoading = true
-        // What is in flight is found as well.
+        // The look also finds what is in flight.
         effects.append(.load(limit: limits.uploadsMax + inFlight.count))
     }
 
@@ -130,7 +130,7 @@ struct BlobUploads: Sendable {
         }
     }
 
-    /// Ends the round when there is nothing left to send, or nothing that can be sent before the next attempt.
+    /// Ends the round when nothing is left to send, or nothing can be sent before the next attempt.
     private mutating func endRound(_ now: Milliseconds, _ effects: inout [Effect]) {
         guard let round = askedRound, inFlight.isEmpty, !isLoading, isDrained || !isFree(now) else { return }
         askedRound = nil

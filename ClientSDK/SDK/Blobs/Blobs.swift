@@ -2,8 +2,8 @@ public import Foundation
 import GRDB
 public import TidemarkModel
 
-/// The bytes that records name: photos, files. They travel apart from the records, up as soon as there is a connection,
-/// down when somebody looks.
+/// The bytes that records refer to: photos, files. They travel apart from the records: to the server as soon as there
+/// is a connection, from it when the app looks.
 ///
 ///     let scope = ScopeID(record: room.id)
 ///     try await store.write { t in
@@ -14,10 +14,10 @@ public import TidemarkModel
 public struct Blobs: Sendable {
     let store: SyncStore
 
-    /// Keeps bytes to be sent, without a record of their own: durable when this returns. `WriteBatch.keep` does so together
-    /// with the record that names them.
+    /// Stores bytes to be sent, without a record of their own. They are durable when this returns. `WriteBatch.keep`
+    /// stores them together with the record that refers to them.
     ///
-    /// - Throws: `StoreError` with `tooLarge` or `quota` refused, by `BlobPolicy`; nothing is then kept.
+    /// - Throws: `StoreError` with `tooLarge` or `quota` refused, by `BlobPolicy`; nothing is then stored.
     @discardableResult
     @concurrent public func keep(_ bytes: Data, in scope: ScopeID) async throws -> BlobDigest {
         let key = BlobKey(scope: scope, digest: BlobDigest(of: bytes))
@@ -28,21 +28,21 @@ public struct Blobs: Sendable {
         return key.digest
     }
 
-    /// The bytes: from this device when they are here, else from the server, to be kept. Callers that want the same wait
-    /// for one download; who is cancelled does not end it for the others.
+    /// Returns the bytes: from this device, or else from the server, and then stores them. Callers that want the same
+    /// blob share one download; cancelling one of them does not end it for the others.
     ///
-    /// - Throws: `BlobError` when they are not here and cannot be had; `CancellationError`.
+    /// - Throws: `BlobError` when the bytes are not on the device and cannot be fetched; `CancellationError`.
     @concurrent public func read(_ digest: BlobDigest, in scope: ScopeID) async throws -> Data {
         let key = BlobKey(scope: scope, digest: digest)
         if let bytes = try await held(key) { return bytes }
         store.journal.askedBlob(isHere: false)
         guard let courier = store.couriers.current else {
-            throw BlobError(.offline, "\(digest) is not on this device, and no connection was asked for")
+            throw BlobError(.offline, "\(digest) is not on this device, and the store is not connected")
         }
         return try await courier.read(key)
     }
 
-    /// The bytes when they are here; nobody is asked.
+    /// Returns the bytes that are on the device, without asking the server.
     private func held(_ key: BlobKey) async throws -> Data? {
         let now = store.environment.now()
         let (bytes, last) = try await store.database.read { db in
@@ -51,13 +51,13 @@ public struct Blobs: Sendable {
         guard let bytes else { return nil }
         store.journal.askedBlob(isHere: true)
         if let last, now - last >= BlobLimits().usedGrain {
-            // A disk that takes nothing must not keep a picture from being seen.
+            // A full disk must not keep a picture from being shown.
             try? await store.database.change { db in try BlobTable(db: db).used(key, now: now) }
         }
         return bytes
     }
 
-    /// What is to be seen of a blob: whether it is here, then its bytes, asked for again as long as somebody waits.
+    /// Watches a blob: its state, then its bytes. A missing blob is requested again for as long as the app iterates.
     ///
     ///     for try await look in store.blobs.look(at: digest, in: scope) {
     ///         if case .here(let bytes) = look { image = UIImage(data: bytes) }
@@ -66,21 +66,23 @@ public struct Blobs: Sendable {
         BlobLooks(blobs: self, digest: digest, scope: scope)
     }
 
-    /// Where the bytes are, now and after each change.
+    /// Watches the state of the bytes: now and after each change.
     public func status(of digest: BlobDigest, in scope: ScopeID) -> LiveValues<BlobStatus> {
         let key = BlobKey(scope: scope, digest: digest)
         return LiveValues(
             store.database, of: ObservationOrigin("blob"), fetch: { try BlobTable(db: $0).status(key) }, map: { $0 })
     }
 
-    /// What is not at the server yet, oldest first, with what was refused.
+    /// Returns the blobs that are not on the server yet, oldest first, with those that it refused.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func unsent() async throws -> [UnsentBlob] {
         try await store.database.read { try BlobTable(db: $0).unsent() }
     }
 
-    /// Sends a blob again that the server refused. The same happens by itself at the next launch.
+    /// Sends a refused blob again. The same happens automatically at the next launch.
     ///
-    /// - Throws: `StoreError` with `notFound` when it was not refused.
+    /// - Throws: `StoreError` with `notFound` when the blob was not refused.
     public func retry(_ digest: BlobDigest, in scope: ScopeID) async throws {
         let key = BlobKey(scope: scope, digest: digest)
         let isRetried = try await store.database.change { db in try BlobTable(db: db).retry(key) }
@@ -88,9 +90,9 @@ public struct Blobs: Sendable {
         store.couriers.wrote()
     }
 
-    /// Gives up a blob that is not at the server: its bytes are gone, and who looks at the record finds none.
+    /// Deletes a blob that is not on the server. Its bytes are gone: a record that refers to them finds none.
     ///
-    /// - Throws: `StoreError` with `notFound` when none waits.
+    /// - Throws: `StoreError` with `notFound` when no such blob waits to be sent.
     public func discard(_ digest: BlobDigest, in scope: ScopeID) async throws {
         let key = BlobKey(scope: scope, digest: digest)
         let isGone = try await store.database.change { db in try BlobTable(db: db).discard(key) }
@@ -99,9 +101,9 @@ public struct Blobs: Sendable {
 }
 
 extension SyncStore {
-    /// The bytes that records name.
+    /// The bytes that records refer to.
     public var blobs: Blobs { Blobs(store: self) }
 
-    /// Somebody looks at a blob that is not here, and waits for the next attempt: time should pass.
+    /// True when the app looks at a missing blob and waits for the next attempt: a virtual clock should advance.
     package var isLookedAt: Bool { couriers.isLookedAt }
 }

@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import TidemarkModel
 
-/// Blobs as single operations. They block until the one writer is free.
+/// Operations on blobs, each one a transaction. They block until the writer is free.
 extension LocalDatabase {
-    /// The bytes, when they are to be sent.
+    /// Returns the bytes of a blob that has to be sent.
     func unsentBlob(_ key: BlobKey) throws -> Data? {
         try writer.read { db in
             let table = BlobTable(db: db)
@@ -12,7 +12,7 @@ extension LocalDatabase {
         }
     }
 
-    /// This device as the server knows it; `nil` before its first connection.
+    /// Returns the id of this device at the server; `nil` before its first connection.
     func registeredClient() async throws -> ClientID? {
         try await writer.read { db in
             guard try Meta.registered.integer(db) == 1 else { return nil }
@@ -22,7 +22,8 @@ extension LocalDatabase {
 
     func nextBlobs(limit: Int) throws -> [BlobKey] { try writer.read { try BlobTable(db: $0).next(limit: limit) } }
 
-    /// What became of an attempt to send a blob. What is held now may be evicted at once, when it does not fit.
+    /// Stores the result of an attempt to send a blob. If the blob is now on the server and does not fit, it may be
+    /// evicted at once.
     func note(_ end: BlobUploadEnd, of key: BlobKey) throws {
         try change { [policy = limits.cache.blobs] db in
             let table = BlobTable(db: db)
@@ -37,9 +38,9 @@ extension LocalDatabase {
         }
     }
 
-    /// Keeps what came from the server; what nobody looked at for longest makes room.
+    /// Stores bytes from the server; the least recently used blobs make room.
     ///
-    /// - Returns: false when the scope is not held (any more); nothing is then kept.
+    /// - Returns: false when the scope is not held (any more); nothing is then stored.
     func hold(_ bytes: Data, as key: BlobKey, now: Milliseconds) throws -> Bool {
         try change { [policy = limits.cache.blobs] db in
             let table = BlobTable(db: db)

@@ -1,21 +1,21 @@
 public import Foundation
 public import TidemarkModel
 
-/// Bytes that were kept on this device and are not at the server yet.
+/// Bytes on this device that are not on the server yet.
 public struct UnsentBlob: Hashable, Sendable {
-    /// Their name.
+    /// The digest of the bytes.
     public let digest: BlobDigest
-    /// Where they belong.
+    /// The scope of the bytes.
     public let scope: ScopeID
-    /// How many they are.
+    /// The number of bytes.
     public let byteCount: Int
-    /// When they were kept, by the device's clock.
+    /// The time of the keep, by the device's clock.
     public let since: Date
-    /// How often they were sent without success since the last wish to send them.
+    /// The number of failed attempts since the last request to send the bytes.
     public let attempts: Int
-    /// Why the server refused them; `nil` while they are tried again by themselves.
+    /// The reason why the server refused the bytes; `nil` while they are tried again automatically.
     public let failure: BlobFailure?
-    /// What went wrong last, for support.
+    /// The last error, for support.
     public let lastError: String?
 
     public init(

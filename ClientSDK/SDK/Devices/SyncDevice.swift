@@ -3,26 +3,28 @@ import TidemarkWire
 
 /// A device of the account, as the server knows it.
 public struct SyncDevice: Identifiable, Hashable, Sendable {
-    /// The server's name for it: a UUID in lower case, the same until the app is installed anew.
+    /// The server's id of the device: a UUID in lower case. It changes only when the app is installed anew.
     public let id: String
-    /// The one that asks.
+    /// True for the device that runs this app.
     public let isThisDevice: Bool
-    /// Name and version of its app, such as `shop 2.4.1`; `nil` where it never said.
+    /// The name and version of its app, such as `shop 2.4.1`; `nil` when the device never sent them.
     public let app: String?
-    /// When it was seen first.
+    /// The time of its first connection.
     public let registered: Date
-    /// When it was noted to be there, which is done every quarter of an hour.
+    /// The time when the server last saw it, with a resolution of 15 minutes.
     public let lastSeen: Date
-    /// It is connected to the same server process as this one; of others that one does not know.
+    /// True when it is connected to the same server process as this device. Connections to other processes are not
+    /// known.
     public let isConnected: Bool
-    /// Writes that it still had to send when it last said so, less those that arrived since; `nil` where it never said.
+    /// The number of writes that it had still to send at its last report, less those that arrived since; `nil` when it
+    /// never reported.
     public let pending: Int?
-    /// How many changes it was behind when it was there last; `nil` where that is not known.
+    /// The number of changes that it was behind at its last connection; `nil` when unknown.
     public let lag: Int?
-    /// It was signed out at this time: tokens from before count no more. It may have signed in again since.
+    /// The time when it was signed out: earlier tokens are no longer valid. It may have signed in again since.
     public let signedOut: Date?
 
-    /// For previews and tests of an app's own screens.
+    /// Creates a device for previews and tests of an app's own screens.
     public init(
         id: String, isThisDevice: Bool = false, app: String? = nil, registered: Date, lastSeen: Date,
         isConnected: Bool = false, pending: Int? = nil, lag: Int? = nil, signedOut: Date? = nil
@@ -49,25 +51,25 @@ public struct SyncDevice: Identifiable, Hashable, Sendable {
     }
 }
 
-/// Why devices cannot be listed or signed out.
+/// The reason why devices cannot be listed or signed out.
 public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What to branch on.
+    /// The kinds of failure, to branch on.
     public enum Code: String, Hashable, Sendable {
-        /// The store has no connection, or there was no answer.
+        /// The store has no connection, or the server did not answer.
         case offline
         /// The account has no such device.
         case notThere
-        /// The server does not take the account's token: get another one, or sign in again.
+        /// The server does not accept the account's token. Get another one, or sign in again.
         case unauthenticated
-        /// Asked too often: later.
+        /// Too many requests. Try again later.
         case busy
-        /// The transport carries no such calls, or the server knows none.
+        /// The transport carries no such calls, or the server does not know them.
         case unsupported
-        /// The server answered something else.
+        /// The server gave an unexpected answer.
         case unavailable
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
     /// A sentence for logs and support.
     public let message: String

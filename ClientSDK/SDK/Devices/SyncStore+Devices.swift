@@ -3,8 +3,8 @@ import TidemarkModel
 import TidemarkWire
 
 extension SyncStore {
-    /// The account's devices, this one first, then those that were seen last. Asks the server; the store must be connecting
-    /// (``connect(to:transport:logger:token:)``).
+    /// Returns the account's devices: this one first, then the others, the last seen first. Asks the server; the store
+    /// must be connecting (``connect(to:transport:logger:token:)``).
     ///
     ///     for device in try await store.devices() where !device.isThisDevice { print(device.app ?? "?", device.lastSeen) }
     ///
@@ -21,10 +21,10 @@ extension SyncStore {
             }
             let page: DevicesAnswer
             do throws(WireError) { page = try DevicesAnswer.decode([UInt8](answer.body)) } catch {
-                throw DeviceError(.unavailable, "the server's list of devices does not read: \(error)")
+                throw DeviceError(.unavailable, "the server's list of devices is invalid: \(error)")
             }
             devices += page.devices.map { SyncDevice($0, of: caller) }
-            // A page that does not go on would be asked for again and again.
+            // A page that does not advance would be requested forever.
             let next = page.devices.last?.id
             guard page.hasMore, let next, place.map({ next > $0 }) ?? true, devices.count < Self.devicesMax else {
                 break
@@ -36,17 +36,18 @@ extension SyncStore {
         }
     }
 
-    /// Signs a device of the account out: within a second it is sent nothing more and can fetch nothing more by the tokens that it
-    /// has. What it keeps on its disk stays there. End its session at the sign-in service as well, or it gets another token.
+    /// Signs a device of the account out. Within a second, its present tokens neither receive nor fetch anything. The
+    /// data on its disk stays. End its session at the sign-in service as well, or it gets a new token.
     ///
-    /// - Parameter device: ``SyncDevice/id``.
-    /// - Throws: ``DeviceError``, with `notThere` for a device that is not the account's.
+    /// - Parameter device: the device's ``SyncDevice/id``.
+    /// - Throws: ``DeviceError``, with `notThere` for a device that is not one of the account's.
     public func signOut(device: SyncDevice.ID) async throws {
-        guard let client = UniqueID(device) else { throw DeviceError(.notThere, "\"\(device)\" names no device") }
+        guard let client = UniqueID(device) else { throw DeviceError(.notThere, "\"\(device)\" is no device's id") }
         try await revoke(["client": .string(client.description)])
     }
 
-    /// Signs all devices of the account out, this one too: the app then needs a token that was issued after this.
+    /// Signs all devices of the account out, including this one. The app then needs a token that is issued after this
+    /// call.
     ///
     /// - Throws: ``DeviceError``.
     public func signOutEverywhere() async throws { try await revoke(["user": .string(account.text)]) }
@@ -58,13 +59,15 @@ extension SyncStore {
     }
 
     private static let answerBytesMax = 1_048_576
-    /// Of one exchange: a person waits for it.
+    /// The longest time of one exchange: a person waits for it.
     private static let exchangeMax = Duration.seconds(30)
-    /// More than a server keeps of one account.
+    /// More devices than a server keeps for one account.
     private static let devicesMax = 10_000
 
     private func call(_ call: HTTPCall.Call, _ target: (ClientID?) -> String) async throws -> HTTPAnswer {
-        guard let calls = couriers.current?.calls else { throw DeviceError(.offline, "the store is not connecting") }
+        guard let calls = couriers.current?.calls else {
+            throw DeviceError(.offline, "the store is not connected: call connect first")
+        }
         let answer: HTTPAnswer
         do {
             answer = try await calls.exchange(
@@ -78,7 +81,7 @@ extension SyncStore {
         switch answer.status {
         case 200...299: return answer
         case 401: throw DeviceError(.unauthenticated, words)
-        // A server of before lists devices for its operator only.
+        // An older server lists devices for its operator only.
         case 403, 405, 501: throw DeviceError(.unsupported, words)
         case 404: throw DeviceError(.notThere, words)
         case 429: throw DeviceError(.busy, words)

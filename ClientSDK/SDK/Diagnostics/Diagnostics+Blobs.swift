@@ -1,30 +1,30 @@
 public import Foundation
 
 extension Diagnostics {
-    /// The bytes that records name, as far as they are on the device.
+    /// The blobs on the device: the bytes that records refer to.
     public struct BlobState: Codable, Hashable, Sendable {
-        /// Blobs that the server has too.
+        /// The number of blobs that the server also has.
         public var held: Int64
-        /// Their bytes.
+        /// The bytes of those blobs.
         public var heldBytes: Int64
-        /// Blobs that are not at the server yet, oldest first.
+        /// The blobs that are not on the server yet, oldest first.
         public var unsent: [Unsent]
 
-        /// A blob that is not at the server yet.
+        /// A blob that is not on the server yet.
         public struct Unsent: Codable, Hashable, Sendable {
             /// The first digits of its digest.
             public var digest: String
-            /// Where it belongs.
+            /// The scope of the blob.
             public var scope: String
-            /// Its size.
+            /// The size in bytes.
             public var bytes: Int64
-            /// When it was kept, by the device's clock.
+            /// The time of the keep, by the device's clock.
             public var since: Date
-            /// How often it was sent without success.
+            /// The number of failed attempts.
             public var attempts: Int64
-            /// Why the server refused it; `nil` while it is tried again.
+            /// The reason why the server refused it; `nil` while it is tried again.
             public var failure: String?
-            /// What went wrong last.
+            /// The last error.
             public var lastError: String?
         }
     }

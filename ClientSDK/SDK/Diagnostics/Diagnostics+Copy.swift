@@ -4,32 +4,32 @@ import TidemarkModel
 import TidemarkWire
 
 extension Diagnostics {
-    /// What the copy holds of the server's, in digests: with it whoever runs the server can say whether this device has what it
-    /// should (`tidemark verify --device`). No field values are in it.
+    /// The content of the copy, as digests. With it, an operator can check whether this device has the records that it
+    /// should (`tidemark verify --device`). It contains no field values.
     public struct CopyState: Codable, Hashable, Sendable {
-        /// Where the copy stands, as the server gave it; `nil` for an empty one.
+        /// The cursor of the copy, as the server gave it; `nil` for an empty copy.
         public var cursor: String?
-        /// By name, those that are not being filled.
+        /// The scopes that are not being filled, sorted by name.
         public var scopes: [ScopeCopy]
     }
 
-    /// What the copy holds of a scope.
+    /// The part of the copy that belongs to one scope.
     public struct ScopeCopy: Codable, Hashable, Sendable {
-        /// Its name.
+        /// The scope's name.
         public var scope: String
         /// The number of the grant under which it is held.
         public var since: Int64
-        /// By name, as the server calls them.
+        /// The collections, sorted by their names at the server.
         public var collections: [CollectionCopy]
     }
 
-    /// What the copy holds of a collection in a scope, without writes that are pending.
+    /// The records of one collection in a scope, without pending writes.
     public struct CollectionCopy: Codable, Hashable, Sendable {
-        /// Its name in the server's schema.
+        /// The collection's name in the server's schema.
         public var collection: String
-        /// Records that were created from this number on; older ones were evicted, or not fetched.
+        /// The smallest creation number in the copy; older records were evicted, or never fetched.
         public var from: Int64
-        /// How many there are.
+        /// The number of records.
         public var records: Int64
         /// The sum of the records' terms, 32 hexadecimal digits (`Shared/DIGEST.md`).
         public var digest: String
@@ -37,7 +37,7 @@ extension Diagnostics {
 }
 
 extension LocalDatabase {
-    /// Reads and hashes all that is held.
+    /// Reads and hashes the whole copy.
     func copyState(_ db: Database) throws -> Diagnostics.CopyState {
         let (records, comparison, scopes) = (RecordTable(db, self), ComparisonTable(db: db), ScopeTable(db: db))
         var state = Diagnostics.CopyState(cursor: try Meta.cursor.text(db), scopes: [])

@@ -4,19 +4,19 @@ import TidemarkModel
 extension Diagnostics {
     /// The folder that the app shares with its extensions, as it is now.
     public struct SharingState: Codable, Hashable, Sendable {
-        /// Writes that wait to be adopted.
+        /// The number of writes that wait to be adopted.
         public var waiting: Int
-        /// Bytes of their files.
+        /// The bytes of their files.
         public var waitingBytes: Int
-        /// Names of files that could not be adopted.
+        /// The names of files that could not be adopted.
         public var setAside: [String]
-        /// Writes that wait for other users to sign in.
+        /// The number of writes that wait for other users to sign in.
         public var ofOthers: Int
     }
 }
 
 extension StoreSharing {
-    /// What there is to tell; `nil` while the folder cannot be read, which the events tell.
+    /// Returns the state of the folder; `nil` while it cannot be read, which the events report.
     func state(of account: UserID) -> Diagnostics.SharingState? {
         do {
             let waiting = try spool.names()

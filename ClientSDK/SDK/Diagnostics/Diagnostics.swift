@@ -1,127 +1,129 @@
 public import Foundation
 
-/// Everything that a device knows of its own synchronisation: the one place to look when something seems wrong.
+/// Everything that a device knows about its own synchronisation: look here first when something seems wrong.
 ///
 ///     let diagnostics = try await store.diagnostics()
 ///     for write in diagnostics.outbox { print(write.number, write.state, write.lastError ?? "") }
 ///
-/// It holds ids, counts and error texts, no field values, so that it can be sent to support.
+/// It contains ids, counts and error texts, and no field values, so it can be sent to support.
 public struct Diagnostics: Codable, Hashable, Sendable {
-    /// The user whose database it is.
+    /// The user who owns the database.
     public var account: String
-    /// The install's id; the server knows the device by it.
+    /// The install's id, by which the server knows the device.
     public var client: String
-    /// The server has welcomed this client id.
+    /// True when the server has welcomed this client id.
     public var isRegistered: Bool
-    /// The device stands somewhere in the workspace's order; without it the first connection fetches everything.
+    /// True when the device has a cursor; without one, the first connection fetches everything.
     public var hasCursor: Bool
-    /// The number given to the last write.
+    /// The number of the last write.
     public var lastNumber: Int64
-    /// Outcomes up to this number are durable here.
+    /// The number up to which outcomes are durable on this device.
     public var acknowledgedThrough: Int64
-    /// The version of the app's schema that shaped the tables.
+    /// The version of the app's schema that defines the tables.
     public var schemaVersion: Int64
-    /// The database's own layout.
+    /// The version of the database's own layout.
     public var format: Int64
-    /// Bytes of the database without its log; 0 for a store in memory.
+    /// The size of the database in bytes, without its log; 0 for a store in memory.
     public var databaseBytes: Int64
-    /// What waits to be sent or to be answered, oldest first.
+    /// The transactions that wait to be sent or answered, oldest first.
     public var outbox: [QueuedWrite]
-    /// Settled transactions that are kept for the case that the server's database goes back.
+    /// The settled transactions that are kept in case the server's database goes back.
     public var journal: JournalState
-    /// Records that the server lost when its database went back, and that are kept: `SyncStore.rescued()` has them.
+    /// The number of kept records that the server lost when its database went back; see `SyncStore.rescued()`.
     public var rescued: Int64
-    /// What was refused for good, oldest first.
+    /// The transactions that the server refused permanently, oldest first.
     public var parked: [ParkedWrite]
-    /// The scopes that are held, by name.
+    /// The held scopes, sorted by name.
     public var scopes: [ScopeState]
-    /// Scopes of the user that the server left out when it welcomed the device last, since a connection holds no more: the
-    /// oldest ones. `nil` where all are here.
+    /// The number of the user's scopes that the server left out at the last welcome, because a connection holds no
+    /// more: the oldest ones. `nil` when none is missing.
     public var scopesLeftOut: Int64?
-    /// The app's collections, by name.
+    /// The app's collections, sorted by name.
     public var collections: [CollectionState]
-    /// The bytes that records name.
+    /// The blobs: bytes that records refer to.
     public var blobs: BlobState
-    /// Records that reads of this process set aside since their model cannot hold them, by collection and id; the first
-    /// thousand. None in a file that is only looked into.
+    /// The records that reads of this process set aside because their model cannot hold them, sorted by collection and
+    /// id; at most a thousand. Empty when a file is inspected from outside.
     public var undecodable: [UndecodableState]
-    /// Filters of this process that no index answers, by collection and fields: each such read goes through all records
-    /// of a scope or of the collection. None in a file that is only looked into.
+    /// The filters of this process that no index answers, sorted by collection and fields. Each such read scans all
+    /// records of a scope or of the collection. Empty when a file is inspected from outside.
     public var unindexed: [UnindexedFilter]
-    /// Observations of this process that run, by what they read and where they began; the diagnostics read none themselves.
-    /// `nil` in a file that is only looked into.
+    /// The running observations of this process, with their subjects and origins; the diagnostics' own reads are not
+    /// among them. `nil` when a file is inspected from outside.
     public var activeObservations: [ActiveObservation]?
-    /// What the app shares with its extensions; `nil` without a shared folder, and in a file that is only looked into.
+    /// The state of the folder that the app shares with its extensions; `nil` without one, and when a file is inspected
+    /// from outside.
     public var sharing: SharingState?
-    /// How the copy compared with the server; `nil` before the first time.
+    /// The result of comparing the copy with the server; `nil` before the first comparison.
     public var comparison: Comparison?
-    /// What happened when the file before this one was found damaged; `nil` when none was.
+    /// The recovery from a damaged file before this one; `nil` when there was none.
     public var damage: Damage?
-    /// What the copy holds, in digests; only in an exported report, since all of it is read.
+    /// The digests of the copy; only in an exported report, because they require reading everything.
     public var copy: CopyState?
     /// The engine's last steps, without values, for `tide replay`; only in an exported report.
     public var recording: [String]?
 
-    /// The comparison of the copy with the server, which takes place once a day, and when it is asked for.
+    /// The comparison of the copy with the server. It runs once a day, and on request.
     public struct Comparison: Codable, Hashable, Sendable {
-        /// When the last one began, by the device's clock.
+        /// The start of the last comparison, by the device's clock.
         public var began: Date
-        /// Ranges of records that are still to be compared; 0 when it is over.
+        /// The number of record ranges that are still to be compared; 0 when the comparison is complete.
         public var ranges: Int64
-        /// The server's records that the last one has gone through.
+        /// The number of the server's records that the last comparison has covered.
         public var records: Int64
-        /// Records that were otherwise here than at the server, in all comparisons so far. Should stay 0.
+        /// The number of records that differed from the server's, in all comparisons so far. It should stay 0.
         public var differences: Int64
     }
 
-    /// A damaged file, and what was saved of it.
+    /// A damaged file, and what was recovered from it.
     public struct Damage: Codable, Hashable, Sendable {
-        /// When it was found, by the device's clock.
+        /// The time when the damage was found, by the device's clock.
         public var found: Date
-        /// What was found first.
+        /// The first error that was found.
         public var reason: String
-        /// The name that the damaged file has now.
+        /// The present name of the damaged file.
         public var file: String
-        /// Transactions that were kept to be sent.
+        /// The number of recovered transactions that will be sent.
         public var pending: Int
-        /// Transactions that were kept to be decided on.
+        /// The number of recovered transactions that the app has to decide on.
         public var parked: Int
-        /// Transactions of which something could be read, and not enough.
+        /// The number of transactions of which only parts could be read.
         public var unreadable: Int
-        /// Blobs that were kept to be sent.
+        /// The number of recovered blobs that will be sent.
         public var blobs: Int
-        /// Blobs of which not all bytes could be read.
+        /// The number of blobs of which only parts could be read.
         public var unreadableBlobs: Int
     }
 
-    /// What is kept of settled transactions.
+    /// The settled transactions that are kept.
     public struct JournalState: Codable, Hashable, Sendable {
-        /// How many there are.
+        /// Their number.
         public var transactions: Int64
-        /// Bytes of their bodies.
+        /// The bytes of their bodies.
         public var bytes: Int64
-        /// When the oldest was settled, by the server's clock.
+        /// The time when the oldest was settled, by the server's clock.
         public var oldest: Date?
     }
 
     /// A transaction of the outbox.
     public struct QueuedWrite: Codable, Hashable, Sendable {
-        /// The number that it is sent under; what waits without one has a number far above them.
+        /// The number under which it is sent. Transactions without one have a placeholder far above all numbers.
         public var number: Int64
         /// The transaction's id, the same on the server.
         public var id: String
-        /// `queued`, `sending`, `reoffered` (settled once, and lost by the server), `held` (parked while on its way), `void` (only its number is sent), `withdrawn` or
-        /// `waiting` (got no answer too often, or stands behind one that did).
+        /// The state: `queued`, `sending`, `reoffered` (settled once, and lost by the server), `held` (parked while on
+        /// its way), `void` (only its number is sent), `withdrawn` or `waiting` (too often unanswered, or behind such a
+        /// transaction).
         public var state: String
-        /// When it was written, by the device's clock.
+        /// The time of the write, by the device's clock.
         public var created: Date
-        /// How often it was given out for sending.
+        /// The number of attempts to send it.
         public var attempts: Int64
-        /// When it was given out last, by the device's clock.
+        /// The time of the last attempt, by the device's clock.
         public var lastAttempt: Date?
-        /// Why the last sending did not succeed.
+        /// The error of the last attempt.
         public var lastError: String?
-        /// What it does: `create messages/018f…`.
+        /// The mutations, such as `create messages/018f…`.
         public var actions: [String]
     }
 
@@ -133,9 +135,9 @@ public struct Diagnostics: Codable, Hashable, Sendable {
         public var code: String
         /// The refusal in words.
         public var message: String
-        /// When the device learned of it, by its clock.
+        /// The time when the device learned of it, by its own clock.
         public var parked: Date
-        /// What it would have done: `create messages/018f…`.
+        /// The mutations that did not take effect, such as `create messages/018f…`.
         public var actions: [String]
     }
 
@@ -147,20 +149,20 @@ public struct Diagnostics: Codable, Hashable, Sendable {
         public var id: String
         /// The model's type.
         public var model: String
-        /// The field in question; `nil` where the model names none.
+        /// The field in question; `nil` when the model names none.
         public var field: String?
-        /// The field is not set, or its value does not decode.
+        /// Whether the field is not set or its value cannot be decoded.
         public var problem: UndecodableRecord.Problem
     }
 
-    /// A filter, or several alike, that no index answers. `"index": true` in the schema gives its field one.
+    /// A filter, or several alike, that no index answers. `"index": true` in the schema adds an index to a field.
     public struct UnindexedFilter: Codable, Hashable, Sendable {
         /// The collection's name.
         public var collection: String
-        /// The fields of the filter that have no index; all of its fields where one does not help, as for members of sets
-        /// and `!=`.
+        /// The fields of the filter that have no index. If an index does not help, as for members of sets and `!=`, all
+        /// fields of the filter.
         public var fields: [String]
-        /// What each read goes through: `scope` for the records of one scope, `collection` for all.
+        /// The records that each read scans: `scope` for those of one scope, `collection` for all.
         public var reads: String
     }
 
@@ -172,17 +174,17 @@ public struct Diagnostics: Codable, Hashable, Sendable {
         public var since: Int64
         /// The account's role in it, as the schema spells it.
         public var role: String
-        /// All of its records are here.
+        /// True when all of its records are on the device.
         public var isComplete: Bool
-        /// Collections whose older records are still to come, each with the oldest creation that is here.
+        /// The collections whose older records are still missing, each with its oldest creation number on the device.
         public var filling: [Filling]
     }
 
-    /// How far back one collection of a scope reaches.
+    /// The oldest point to which one collection of a scope is filled.
     public struct Filling: Codable, Hashable, Sendable {
         /// The collection's name.
         public var collection: String
-        /// `nil` before the first page.
+        /// The oldest creation number on the device; `nil` before the first page.
         public var floor: Int64?
     }
 
@@ -190,13 +192,13 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     public struct CollectionState: Codable, Hashable, Sendable {
         /// The collection's name.
         public var name: String
-        /// How many there are.
+        /// The number of rows.
         public var rows: Int64
-        /// Rows that show writes which the server has not settled.
+        /// The number of rows with writes that the server has not settled.
         public var pending: Int64
-        /// Rows whose last write was refused.
+        /// The number of rows whose last write was refused.
         public var failed: Int64
-        /// The highest sequence number among them.
+        /// The highest sequence number of the rows.
         public var newest: Int64
     }
 }

@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 import TidemarkModel
 
-/// Reads diagnostics out of a local database, whatever its schema.
+/// Reads diagnostics from a local database of any schema.
 struct DiagnosticsReader {
     let db: Database
 
     func read() throws -> Diagnostics {
         guard let account = try Meta.account.text(db), let client = try Meta.client.text(db) else {
-            throw StoreError(.corrupt, "the file holds no account: it is no Tidemark database, or it was never opened")
+            throw StoreError(.corrupt, "the file has no account: it is not a Tidemark database, or was never opened")
         }
         return Diagnostics(
             account: account, client: client, isRegistered: try Meta.registered.integer(db) == 1,
@@ -37,7 +37,7 @@ struct DiagnosticsReader {
         return try JSONDecoder().decode(Diagnostics.Damage.self, from: Data(stored.utf8))
     }
 
-    /// The collections that the file has tables for.
+    /// Returns the names of the collections that have tables in the file.
     func collectionNames() throws -> [String] {
         try db.all("SELECT DISTINCT collection FROM tidemark_field ORDER BY collection").map { try $0.text(0) }
     }
@@ -48,7 +48,7 @@ struct DiagnosticsReader {
     }
 
     private func journal() throws -> Diagnostics.JournalState {
-        // Files of older formats keep nothing.
+        // Files of older formats have no journal.
         guard try db.columns(in: "tidemark_outbox").contains(where: { $0.name == "settled" }),
             let row = try db.first(
                 "SELECT count(*), min(settled) FROM tidemark_outbox WHERE state IN ('settled', 'refused')")
@@ -64,7 +64,7 @@ struct DiagnosticsReader {
     }
 
     private func outbox() throws -> [Diagnostics.QueuedWrite] {
-        // Files of older formats do not say when.
+        // Files of older formats have no such column.
         let knowsTimes = try db.columns(in: "tidemark_outbox").contains { $0.name == "attempted" }
         let sql = """
             SELECT n, id, state, created, attempts, last_error, body, \(knowsTimes ? "attempted" : "NULL")
@@ -88,7 +88,7 @@ struct DiagnosticsReader {
     }
 
     private func blobs() throws -> Diagnostics.BlobState {
-        // Files of older formats have none.
+        // Files of older formats have no blobs.
         guard try db.tableExists("tidemark_blob") else {
             return Diagnostics.BlobState(held: 0, heldBytes: 0, unsent: [])
         }
@@ -138,7 +138,7 @@ struct DiagnosticsReader {
 }
 
 extension Mutation {
-    /// The kind of write in a word.
+    /// The kind of the write, in one word.
     var verb: String {
         switch action {
         case .create: "create"

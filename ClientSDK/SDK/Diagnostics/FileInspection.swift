@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 package import TidemarkModel
 
-/// A device's database looked at from outside: read-only, without its schema, also while the app runs.
+/// A device's database, inspected from outside: read-only, without its schema, even while the app runs.
 package struct FileInspection: Sendable {
     private let queue: DatabaseQueue
 
-    /// - Throws: `StoreError` with `notFound` when there is no such file, `corrupt` when it is no SQLite database.
+    /// - Throws: `StoreError` with `notFound` when there is no such file, `corrupt` when it is not an SQLite database.
     package init(path: String) throws {
         guard FileManager.default.fileExists(atPath: path) else { throw StoreError(.notFound, "no file \(path)") }
         var configuration = Configuration()
@@ -15,21 +15,21 @@ package struct FileInspection: Sendable {
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
             let isOurs = try queue.read { try $0.tableExists("tidemark_meta") }
-            guard isOurs else { throw StoreError(.corrupt, "\(path) is no database of a Tidemark device") }
+            guard isOurs else { throw StoreError(.corrupt, "\(path) is not a database of a Tidemark device") }
         } catch let error as DatabaseError {
             throw StoreError(.corrupt, "\(path): \(error.message ?? "it cannot be read")")
         }
     }
 
-    /// What `SyncStore.diagnostics()` tells from inside.
+    /// Returns what `SyncStore.diagnostics()` reads from inside.
     package func diagnostics() throws -> Diagnostics { try queue.read { try DiagnosticsReader(db: $0).read() } }
 
-    /// What `SyncStore.rescued()` tells from inside; nothing in a file of an older format.
+    /// Returns what `SyncStore.rescued()` reads from inside; nothing for a file of an older format.
     package func rescued() throws -> [RescuedRecord] {
         try queue.read { db in try db.tableExists("tidemark_rescue") ? RescueTable(db: db).all() : [] }
     }
 
-    /// What `SyncStore.story(of:)` tells from inside.
+    /// Returns what `SyncStore.story(of:in:)` reads from inside.
     ///
     /// - Throws: `StoreError` with `unknownName` for a collection that the file does not have.
     package func story(_ key: RecordKey) throws -> RecordStory {

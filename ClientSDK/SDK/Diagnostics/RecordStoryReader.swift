@@ -1,11 +1,11 @@
 import GRDB
 import TidemarkModel
 
-/// Puts a record's story together, whatever the file's schema.
+/// Assembles a record's story, whatever the file's schema.
 struct RecordStoryReader {
     let db: Database
 
-    /// - Throws: `unknownName` for a collection that the file has no table for.
+    /// - Throws: `unknownName` for a collection without a table in the file.
     func read(_ key: RecordKey) throws -> RecordStory {
         let names = try DiagnosticsReader(db: db).collectionNames()
         guard names.contains(key.collection) else {
@@ -38,9 +38,9 @@ struct RecordStoryReader {
             fields: fields)
     }
 
-    /// Whether the app sees the record with just these fields.
+    /// Returns true when the app sees the record with exactly these fields.
     ///
-    /// - Parameter body: a JSON object; a member that is `null` is as one that is not there.
+    /// - Parameter body: a JSON object; a member that is `null` is treated as absent.
     func shows(_ body: String, as key: RecordKey) throws -> Bool {
         guard try db.tableExists(key.collection), let shown = try shown(key) else { return false }
         return try shown.fields.filter { $0.value != "null" } == Self.fields(body).filter { $0.value != "null" }
@@ -89,7 +89,7 @@ struct RecordStoryReader {
 }
 
 extension Mutation {
-    /// What it does to the record, a line a field.
+    /// The changes of the record, one line per field.
     fileprivate var story: [String] {
         switch action {
         case .create(let fields): ["create"] + fields.entries.map { "set \($0.name) = \($0.value.json)" }

@@ -2,44 +2,45 @@ public import Foundation
 import GRDB
 public import TidemarkModel
 
-/// A record as this device held it when the server's database went back to before it, or to before its last change.
+/// A record as this device held it when the server's database went back to a state before the record, or before its
+/// last change.
 ///
-/// It is no part of the app's data: whoever wrote it may bring it back, or never return.
+/// It is not part of the app's data: its author may bring it back, or never return.
 public struct RescuedRecord: Codable, Hashable, Sendable, Identifiable {
-    /// Names the entry, not the record: it may have been rescued more than once.
+    /// The id of this entry, not of the record, which may have been rescued more than once.
     public let id: Int64
     public let collection: String
     /// The record's id.
     public let record: UUID
-    /// The scope that it belonged to.
+    /// The scope of the record.
     public let scope: String
     /// The number of its last change in the lost order.
     public let number: SequenceNumber
-    /// Who created it.
+    /// The user who created it.
     public let author: String
-    /// When it was changed last, by the server's clock.
+    /// The time of its last change, by the server's clock.
     public let updated: Date?
     /// The fields, as one JSON object.
     public let body: String
-    /// When it was lost to this device, by the server's clock.
+    /// The time when this device lost it, by the server's clock.
     public let rescued: Date
-    /// The record is here again with the same fields: whoever wrote it has brought it back. False for what is lost, and for what
-    /// was changed since.
+    /// True when the record is shown again with the same fields: its author has brought it back. False for a record
+    /// that is still lost, or was changed since.
     public let isBack: Bool
 }
 
-/// Rows of `tidemark_rescue`.
+/// The rows of `tidemark_rescue`.
 struct RescueTable {
     let db: Database
 
     private static let columns = "id, collection, local_id, scope, number, author, updated, body, rescued"
 
-    /// The newest first.
+    /// Returns all entries, the newest first.
     func all() throws -> [RescuedRecord] {
         try db.all("SELECT \(Self.columns) FROM tidemark_rescue ORDER BY id DESC").map(record)
     }
 
-    /// The last entry of each record that there is one of.
+    /// Returns the last entry of each of these records that has one.
     func last(of keys: [RecordKey]) throws -> [RescuedRecord] {
         let sql = """
             SELECT \(Self.columns) FROM tidemark_rescue
@@ -61,8 +62,8 @@ struct RescueTable {
 }
 
 extension SyncStore {
-    /// What others wrote, was here, and was lost by the server when its database went back, the newest first; at most 16 MiB of it
-    /// are kept. The event ``SyncLogEvent/rewound(from:to:_:)`` tells when there is more.
+    /// Returns the records of others that were on this device and that the server lost when its database went back, the
+    /// newest first. At most 16 MiB of them are kept. The event ``SyncLogEvent/rewound(from:to:_:)`` reports new ones.
     ///
     ///     for lost in try await store.rescued() where !lost.isBack { print(lost.collection, lost.author, lost.body) }
     ///
@@ -71,17 +72,16 @@ extension SyncStore {
         try await database.read { db in try RescueTable(db: db).all() }
     }
 
-    /// Forgets what was rescued.
+    /// Deletes all rescued records.
     ///
-    /// - Throws: `StoreError` when it cannot be written.
+    /// - Throws: `StoreError` when the file cannot be written.
     public func discardRescued() async throws {
         try await database.change { db in try db.run("DELETE FROM tidemark_rescue") }
     }
 }
 
 extension ParkedTransaction {
-    /// The records that the write was about as this device held them last, where the server has lost them: what there is to
-    /// decide on.
+    /// Returns the last known state of the records in this write that the server has lost, to help the app decide.
     ///
     /// - Throws: `StoreError` when the file cannot be read.
     public func lastKnown() async throws -> [RescuedRecord] {

@@ -10,22 +10,23 @@ package struct ShownRecord: Hashable, Sendable {
     package let fields: Fields
 }
 
-/// What a device has yet to do.
+/// The work that a device has left.
 package struct OpenWork: Hashable, Sendable {
-    /// Transactions to be sent or answered; those that are withheld do not count.
+    /// The number of transactions to be sent or answered, without withheld ones.
     package var unsent = 0
-    /// Collections of scopes with pages to come, and records that are fetched by their ids.
+    /// The number of collections of scopes with missing pages, and of records that are fetched by id.
     package var unfilled = 0
 
-    /// Blobs that can be sent; those that were refused, or wait for another kind of network, do not count.
+    /// The number of blobs that can be sent; refused ones, and those that wait for another kind of network, are left
+    /// out.
     package var unsentBlobs = 0
 
-    /// True when there is none.
+    /// True when no work is left.
     package var isDone: Bool { unsent == 0 && unfilled == 0 && unsentBlobs == 0 }
 }
 
 extension SyncStore {
-    /// Every record that the app can see. Blocks for the length of the read.
+    /// Returns every record that the app can see. Blocks until the read ends.
     package func shownRecords() throws -> [ShownRecord] {
         try database.writer.read { [database] db in
             try database.tables.values.flatMap { table in
@@ -39,7 +40,7 @@ extension SyncStore {
         }
     }
 
-    /// What is left to do, as the database knows it. Blocks for three short reads.
+    /// Returns the remaining work, from the database. Blocks for three short reads.
     package func openWork() throws -> OpenWork {
         let isHoldingBlobs = syncing.status.isHoldingBlobs
         return try database.writer.read { db in
@@ -59,7 +60,7 @@ extension SyncStore {
         }
     }
 
-    /// A record of the server as an app's model.
+    /// Returns a record of the server as an app's model.
     ///
     /// - Throws: `StoreError` with `coding` when the model cannot hold it.
     package static func model<Model: SyncModel>(

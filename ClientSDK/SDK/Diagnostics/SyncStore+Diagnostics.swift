@@ -3,9 +3,9 @@ import GRDB
 import TidemarkModel
 
 extension SyncStore {
-    /// What this device knows of its own synchronisation, as of now.
+    /// Returns what this device knows about its own synchronisation at this moment.
     ///
-    /// - Throws: `StoreError` when the file cannot be read, or holds what no SDK wrote.
+    /// - Throws: `StoreError` when the file cannot be read, or contains data that no SDK wrote.
     public func diagnostics() async throws -> Diagnostics {
         let sharing = sharing?.state(of: database.account)
         return try await database.read { [database] db in
@@ -22,7 +22,7 @@ extension SyncStore {
         }
     }
 
-    /// Why this device sees a record as it does.
+    /// Returns the reasons why this device sees a record as it does.
     ///
     ///     let story = try await store.story(of: message.id, in: "messages")
     ///     print(story.differing)      // fields whose shown value the server does not have yet
@@ -33,9 +33,14 @@ extension SyncStore {
         return try await database.read { db in try RecordStoryReader(db: db).read(key) }
     }
 
-    /// The diagnostics, the recording, and digests of all that is held, as JSON with sorted keys and ISO dates, to be attached
-    /// to a report. Whoever runs the server can hold it against what is stored there (`tidemark verify --device`), and `tide
-    /// replay` takes the recorded course again. No field values are in it, unless ``FlightRecording/keepsValues`` was set. Reads and hashes the whole copy: a second or so for each 100,000 records.
+    /// Returns a report for support: the diagnostics, the recording and digests of the whole copy, as JSON with sorted
+    /// keys and ISO dates.
+    ///
+    /// An operator can compare it with the server's data (`tidemark verify --device`), and `tide replay` repeats the
+    /// recorded steps. It contains no field values, unless ``FlightRecording/keepsValues`` was set. The call reads and
+    /// hashes the whole copy: about a second for each 100,000 records.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read, or contains data that no SDK wrote.
     public func exportReport() async throws -> Data {
         var diagnostics = try await diagnostics()
         diagnostics.copy = try await database.read { [database] db in try database.copyState(db) }
@@ -45,7 +50,7 @@ extension SyncStore {
 }
 
 extension Diagnostics {
-    /// Sorted keys and ISO dates.
+    /// The encoder of reports: sorted keys and ISO dates.
     package static var encoder: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -1,4 +1,4 @@
-/// A record with the one that it refers to, read at one moment.
+/// A record and the record that it refers to, read at one moment.
 ///
 ///     for row in try await cards.joining(\.boardId, Board.self).readAll() {
 ///         print(row.title, row.joined?.name ?? "no board here")      // `row.title` is `row.model.title`
@@ -7,8 +7,8 @@
 public struct Joined<Model: SyncModel, Other: SyncModel>: Sendable, Identifiable {
     /// The record of the list.
     public let model: Model
-    /// The record that it refers to; `nil` where it refers to none, where that one is not on this device, as while its scope
-    /// is being filled, or where `Other` cannot hold it (see `Repository.undecodable()`).
+    /// The record that it refers to. It is `nil` when the reference is empty, when the record is not on this device,
+    /// for example while its scope is filling, or when `Other` cannot hold it (see `Repository.undecodable()`).
     public let joined: Other?
 
     public init(_ model: Model, _ joined: Other?) {

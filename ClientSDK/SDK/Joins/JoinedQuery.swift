@@ -2,15 +2,16 @@ import Foundation
 import GRDB
 import TidemarkModel
 
-/// A page of records with those that they refer to, in two queries: the second looks for the ids that the first one found.
+/// A page of records with those that they refer to, in two queries: the second searches for the ids that the first one
+/// found.
 ///
-/// One query for both would read a record that many refer to as often, and its columns would have to be told apart.
+/// A single query would read a record once for each reference to it, and would have to separate its columns.
 struct JoinedQuery<Model: SyncModel, Other: SyncModel>: Sendable {
     private let list: TypedQuery<Model>
     private let others: ModelReader<Other>
     private let pairing: JoinedPairing<Model, Other>
 
-    /// - Throws: `StoreError` with `unknownName` when the property refers to no record of the other collection.
+    /// - Throws: `StoreError` with `unknownName` when the property is not a reference to the other collection.
     init(
         _ joining: JoinedRepository<Model, Other>, _ filter: ModelFilter<Model>, _ joined: ModelFilter<Other>?,
         _ order: [ModelOrder<Model>], _ limit: Int?, after model: Model?, in scope: ScopeID?
@@ -29,14 +30,14 @@ struct JoinedQuery<Model: SyncModel, Other: SyncModel>: Sendable {
         return try pairing.pair(models, try others.models(RecordQuery(pairing.ids(of: models)), db))
     }
 
-    /// The same with what is needed to see later whether anything changed.
+    /// Returns the same with the data that tells later whether anything changed.
     func page(_ db: Database) throws -> JoinedPage<Model, Other> {
         let models = try list.page(db)
         return JoinedPage(list: models, others: try others.page(RecordQuery(pairing.ids(of: models.models)), db))
     }
 }
 
-/// Records and those that they refer to, as they were read; equal where all of their rows are.
+/// Records and those that they refer to, as they were read. Two pages are equal when all their rows are.
 struct JoinedPage<Model: SyncModel, Other: SyncModel>: Equatable, Sendable {
     fileprivate let list: ModelPage<Model>
     fileprivate let others: ModelPage<Other>
@@ -46,10 +47,10 @@ struct JoinedPage<Model: SyncModel, Other: SyncModel>: Equatable, Sendable {
     }
 }
 
-/// Which record of the others belongs to one of the list.
+/// Finds the referenced record of each record in a list.
 struct JoinedPairing<Model: SyncModel, Other: SyncModel>: Sendable {
     let reference: @Sendable (Model) -> UUID?
-    /// Of the others, whose models may go by keys.
+    /// The schema of the other collection, whose models may be identified by keys.
     let collection: CollectionSchema
 
     func ids(of models: [Model]) -> Set<UniqueID> {

@@ -2,31 +2,33 @@ public import Foundation
 import GRDB
 public import TidemarkModel
 
-/// The records of a collection, each with the one that a property refers to: a list of orders with their customers.
+/// The records of a collection, each with the record that a property refers to: a list of orders with their customers.
 ///
 ///     let orders = store.repository(Order.self).joining(\.clientId, Client.self)
 ///     for try await page in orders.observe(where: \.status == .ready, order: [.by(\.received)], limit: 50) {
 ///         print(page.map { "\($0.problem) for \($0.joined?.name ?? "…")" })
 ///     }
 ///
-/// Filter, order, limit and pages go by the list's own records; the others are found by their ids, each once however many
-/// refer to it. `StoreError` with `unknownName` says when the property is no reference, or one to another collection.
+/// Filter, order, limit and pages apply to the list's own records. The others are found by their ids, each once however
+/// many records refer to it. If the property is no reference, or one to another collection, a call throws `StoreError`
+/// with `unknownName`.
 public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
     let store: SyncStore
     let reference: @Sendable (Model) -> UUID?
-    /// The field's name, or why there is none.
+    /// The field's name, or the error of its lookup.
     let field: Result<String, StoreError>
 
-    /// The records that fit, each with the one that it refers to, as they are at one moment.
+    /// Returns the records that match, each with the record that it refers to, all of one moment.
     ///
     /// - Parameters:
-    ///   - filter: which records of the list.
-    ///   - joined: only records that refer to one which is here and fits; `.all` asks no more than that it is here.
+    ///   - filter: selects the records of the list.
+    ///   - joined: selects records whose reference is on this device and matches; `.all` only requires that it is on
+    ///     the device.
     ///   - order: as in `Repository.readAll`.
-    ///   - limit: the most that are answered; `nil` for all.
-    ///   - row: only what comes after it in the order: the last of a page gives the next one.
+    ///   - limit: the most records that are returned; `nil` for all.
+    ///   - row: only records after it in the order: pass the last row of a page to get the next one.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
-    /// - Throws: `StoreError` with `unknownName` or `coding` for what does not fit the schema.
+    /// - Throws: `StoreError` with `unknownName` or `coding` when the query does not match the schema.
     @concurrent public func readAll(
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],
         limit: Int? = nil, after row: Joined<Model, Other>? = nil, in scope: ScopeID? = nil
@@ -35,17 +37,17 @@ public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
         return try await store.database.readIndexed { db in try query.rows(db) }
     }
 
-    /// The same, now and after each change of a record of the list or of one that is referred to.
+    /// Observes the same list: now and after each change of a record of the list or of a referenced one.
     ///
     /// - Parameters:
-    ///   - filter: which records of the list.
-    ///   - joined: only records that refer to one which is here and fits.
-    ///   - order: how they are sorted.
-    ///   - limit: the most that are answered; `nil` for all.
+    ///   - filter: selects the records of the list.
+    ///   - joined: selects records whose reference is on this device and matches.
+    ///   - order: the order of the rows.
+    ///   - limit: the most records that are returned; `nil` for all.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
-    ///   - whenFilled: waits while pages of the scope are to come, or of any scope where none is named.
-    ///   - file: where the observation begins, as diagnostics name it; leave it out.
-    ///   - line: the same.
+    ///   - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named.
+    ///   - file: the file of the call, for diagnostics; leave it out.
+    ///   - line: the line of the call; leave it out.
     public func observe(
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],
         limit: Int? = nil, in scope: ScopeID? = nil, whenFilled: Bool = false,
@@ -66,7 +68,7 @@ public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
 }
 
 extension Repository {
-    /// The records of this collection, each with the one that a property refers to.
+    /// Returns the records of this collection, each with the record that a property refers to.
     ///
     ///     let rows = try await cards.joining(\.boardId, Board.self).readAll(where: \.isDone != true)
     public func joining<Other: SyncModel>(
@@ -75,7 +77,7 @@ extension Repository {
         JoinedRepository(store: store, reference: { $0[keyPath: property] }, field: PropertyNames.result(of: property))
     }
 
-    /// The same by a reference that need not be set.
+    /// Joins by an optional reference.
     public func joining<Other: SyncModel>(
         _ property: any KeyPath<Model, UUID?> & Sendable, _ other: Other.Type
     ) -> JoinedRepository<Model, Other> {
@@ -84,7 +86,7 @@ extension Repository {
 }
 
 extension StoreSnapshot {
-    /// The records that fit, each with the one that a property refers to; see `JoinedRepository.readAll`.
+    /// Returns the records that match, each with the record that a property refers to; see `JoinedRepository.readAll`.
     ///
     ///     store.observe { try $0.models(Order.self, joining: \.clientId, Client.self, where: \.status == .ready) }
     public func models<Model: SyncModel, Other: SyncModel>(
@@ -95,7 +97,7 @@ extension StoreSnapshot {
         try rows(store.repository(type).joining(property, other), filter, joined, order, limit, scope)
     }
 
-    /// The same by a reference that need not be set.
+    /// Joins by an optional reference.
     public func models<Model: SyncModel, Other: SyncModel>(
         _ type: Model.Type, joining property: any KeyPath<Model, UUID?> & Sendable, _ other: Other.Type,
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],

@@ -1,19 +1,20 @@
 public import Foundation
 
 extension ModelFilter {
-    /// The property refers to a record of another model that is on this device and fits.
+    /// Matches when the property refers to a record of another model that is on this device and matches, too.
     ///
     ///     cards.readAll(where: \.isDone != true && .refers(\.boardId, to: Board.self, where: \.isArchived != true))
     ///
-    /// What the property refers to in the schema (`"to"`) must be the other model's collection: `StoreError` with
-    /// `unknownName` says so when the filter is used.
+    /// The property's target in the schema (`"to"`) must be the other model's collection. Otherwise `StoreError` with
+    /// `unknownName` is thrown when the filter is used.
     public static func refers<Other: SyncModel>(
         _ property: KeyPath<Model, UUID>, to other: Other.Type, where filter: ModelFilter<Other> = .all
     ) -> ModelFilter {
         refers(property, other, filter)
     }
 
-    /// The property is set and refers to a record of another model that is on this device and fits.
+    /// Matches when the property is set and refers to a record of another model that is on this device and matches,
+    /// too.
     public static func refers<Other: SyncModel>(
         _ property: KeyPath<Model, UUID?>, to other: Other.Type, where filter: ModelFilter<Other> = .all
     ) -> ModelFilter {

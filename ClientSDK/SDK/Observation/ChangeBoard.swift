@@ -1,19 +1,19 @@
 import GRDB
 import TidemarkLock
 
-/// Tells observations which commits concern what they have read.
+/// Notifies observations of commits that concern what they have read.
 ///
-/// SQLite tells of changes as they are made, before they are there for others: they count once they are committed. Where it
-/// is not sure, an observation is told: one commit too many costs a reading, one too few is a screen that stays wrong.
-/// `PULL.md` says why observations read by themselves.
+/// SQLite reports changes before they are committed; they count once they are. When in doubt, the board notifies: a
+/// needless notification costs one read, a missing one leaves a screen wrong. `PULL.md` explains why observations read
+/// by themselves.
 final class ChangeBoard: TransactionObserver, Sendable {
     private struct Watch {
         let origin: ObservationOrigin
-        /// What the last reading looked at.
+        /// The region of the last read.
         var region = DatabaseRegion()
-        /// The transaction that is under way, if there is one, changes the region, or may do so.
+        /// True when the current transaction changes the region, or may do so.
         var isTouched = false
-        /// Something was committed since the region was read, or nothing was read yet.
+        /// True when something was committed since the region was read, or nothing was read yet.
         var isDirty = true
         var waiter: CheckedContinuation<Void, Never>?
     }
@@ -22,13 +22,13 @@ final class ChangeBoard: TransactionObserver, Sendable {
         var watches: [Int: Watch] = [:]
         var nextID = 0
         var commits = 0
-        /// What GRDB asked about last and was told yes.
+        /// The last event kind that a watch observes.
         var asked: DatabaseEventKind?
     }
 
     private let state = Lock(State())
 
-    /// A new observation, which has read nothing yet.
+    /// Adds an observation, which has read nothing yet.
     func watch(_ origin: ObservationOrigin = ObservationOrigin("")) -> ChangeWatch {
         state.withLock { state in
             state.nextID += 1
@@ -37,15 +37,16 @@ final class ChangeBoard: TransactionObserver, Sendable {
         }
     }
 
-    /// How many observations wait for a change.
+    /// The number of observations that wait for a change.
     var waiting: Int { state.withLock { $0.watches.values.count { $0.waiter != nil } } }
 
-    /// Of each observation, what it reads and where it began.
+    /// The origin of each observation.
     var origins: [ObservationOrigin] { state.withLock { $0.watches.values.map(\.origin) } }
 
     // MARK: The observation's side
 
-    /// True when there is something to read; else the continuation is resumed then, or by `wake`.
+    /// Returns true when there is something to read. Otherwise the continuation is resumed at the next change, or by
+    /// `wake`.
     fileprivate func isDirty(_ id: Int, orResume waiter: CheckedContinuation<Void, Never>? = nil) -> Bool {
         state.withLock { state in
             guard let watch = state.watches[id], !watch.isDirty, !Task.isCancelled else { return true }
@@ -62,7 +63,7 @@ final class ChangeBoard: TransactionObserver, Sendable {
         waiter?.resume()
     }
 
-    /// Call it before reading: what is committed from here on may be missing in what is read.
+    /// Call it before reading: the read may miss what is committed from here on.
     fileprivate func willRead(_ id: Int) -> Int {
         state.withLock { state in
             state.watches[id]?.isDirty = false
@@ -70,12 +71,12 @@ final class ChangeBoard: TransactionObserver, Sendable {
         }
     }
 
-    /// - Parameter commits: what `willRead` gave.
+    /// - Parameter commits: the result of `willRead`.
     fileprivate func didRead(_ region: DatabaseRegion, _ id: Int, since commits: Int) {
         state.withLock { state in
             guard let watch = state.watches[id], watch.region != region else { return }
             state.watches[id]?.region = region
-            // Nobody kept an eye on what is read for the first time.
+            // Nothing watched a region that is read for the first time.
             guard watch.region.union(region) != watch.region else { return }
             state.watches[id]?.isTouched = true
             if state.commits != commits { state.watches[id]?.isDirty = true }
@@ -96,7 +97,7 @@ final class ChangeBoard: TransactionObserver, Sendable {
         }
     }
 
-    /// A table without rowids changed, of which SQLite tells nobody: GRDB has asked whether its rows are watched.
+    /// A table without rowids changed. SQLite does not report that; GRDB asked before whether its rows are watched.
     func databaseDidChange() {
         guard let asked = state.withLock({ $0.asked }) else { return }
         touch { $0.isModified(byEventsOfKind: asked) }
@@ -135,7 +136,7 @@ final class ChangeBoard: TransactionObserver, Sendable {
     }
 }
 
-/// One observation's place on the board; ends with the object.
+/// One observation's entry on the board; it ends with the object.
 final class ChangeWatch: Sendable {
     private let board: ChangeBoard
     private let id: Int
@@ -147,10 +148,10 @@ final class ChangeWatch: Sendable {
 
     deinit { board.remove(id) }
 
-    /// What was read last may have changed, or nothing was read yet, or the task is cancelled.
+    /// True when the last read may be outdated, when nothing was read yet, or when the task is cancelled.
     var isChanged: Bool { board.isDirty(id) }
 
-    /// Waits until it has.
+    /// Waits until `isChanged` is true.
     func changed() async {
         guard !isChanged else { return }
         await withTaskCancellationHandler {
@@ -162,7 +163,7 @@ final class ChangeWatch: Sendable {
         }
     }
 
-    /// Notes what `body` reads.
+    /// Records the region that `body` reads.
     func reading<Value>(_ body: () throws -> Value) rethrows -> Value {
         let commits = board.willRead(id)
         let recorder = RegionRecorder()

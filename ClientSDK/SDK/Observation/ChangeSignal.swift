@@ -1,6 +1,6 @@
 import TidemarkLock
 
-/// Tells whoever listens that something changed. Signals that nobody has taken yet become one.
+/// Notifies all listeners of a change. Signals that a listener has not taken yet are merged into one.
 package final class ChangeSignal: Sendable {
     private struct Listeners {
         var continuations: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -11,7 +11,7 @@ package final class ChangeSignal: Sendable {
 
     package init() {}
 
-    /// Signals from now on; ends with its task or its last reference.
+    /// Returns the signals from now on. The stream ends with its task or its last reference.
     ///
     /// - Parameter ended: called when it has ended.
     package func signals(ended: @escaping @Sendable () -> Void = {}) -> AsyncStream<Void> {
@@ -28,18 +28,18 @@ package final class ChangeSignal: Sendable {
         return stream
     }
 
-    /// A value now and after each change of it, without repetitions.
+    /// Returns a value now and after each change, without repetitions.
     ///
-    /// It is read when it is asked for: who is slow sees the newest, and the last one that is seen is the last there was.
-    /// Were it sent along with the signal, two senders that overtake each other would leave the older one standing.
+    /// It is read on demand: a slow consumer sees the newest value, and the last value that it sees is the latest. If
+    /// the value were sent with the signal, two senders could overtake each other and leave the older one in effect.
     ///
     /// - Parameters:
-    ///   - ended: called when nobody reads it any more.
-    ///   - read: `nil` when there will be no more values.
+    ///   - ended: called when the consumer has stopped.
+    ///   - read: returns the value, or `nil` when there are no more.
     func values<Value: Equatable & Sendable>(
         ended: @escaping @Sendable () -> Void = {}, _ read: @escaping @Sendable () -> Value?
     ) -> AsyncStream<Value> {
-        // Listens before it reads: what changes in between is read once more.
+        // It listens before it reads: a change in between is read once more.
         let signals = signals(ended: ended)
         let last = Lock<Value?>(nil)
         return AsyncStream {
@@ -57,7 +57,7 @@ package final class ChangeSignal: Sendable {
     }
 
     package func send() {
-        // Not called under the lock: a listener's executor may run in place.
+        // Not called under the lock: a listener's executor may run inline.
         for continuation in listeners.withLock({ Array($0.continuations.values) }) { continuation.yield() }
     }
 }

@@ -2,15 +2,16 @@ import GRDB
 
 /// A value of the database now and after each change of it, without repetitions.
 ///
-/// Ends with its task. It is read when it is asked for: a consumer that is slow sees the newest value, not every one in
-/// between, and no write waits for a consumer. Many live observations cost each write: show pages, not whole collections.
+/// The sequence ends with its task. Values are read on demand: a slow consumer sees the newest value, not every one in
+/// between, and no write waits for a consumer. Each live observation costs every write: show pages, not whole
+/// collections.
 public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
     private let start: @Sendable () -> Iterator
 
     /// - Parameters:
-    ///   - origin: for the diagnostics, as long as it runs.
-    ///   - isReady: false while there is no value to be had; `fetch` is then not asked.
-    ///   - fetch: reads what belongs together at one moment, on a thread of the database's.
+    ///   - origin: shown in the diagnostics as long as the observation runs.
+    ///   - isReady: returns false while there is no value; `fetch` is then not called.
+    ///   - fetch: reads everything at one moment, on a thread of the database.
     init<Fetched: Equatable & Sendable>(
         _ database: LocalDatabase, of origin: ObservationOrigin,
         when isReady: @escaping @Sendable (Database) throws -> Bool = { _ in true },
@@ -20,7 +21,7 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     /// - Parameters:
-    ///   - records: how many are read at most; a few are read on the consumer's thread.
+    ///   - records: the most records that are read; a few are read on the consumer's thread.
     ///   - fetch: one query.
     init<Fetched: Equatable & Sendable>(
         _ database: LocalDatabase, of origin: ObservationOrigin, atMost records: Int?,
@@ -45,14 +46,14 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Values from elsewhere: for stand-ins of repositories in an app's tests and previews.
+    /// Creates a sequence of values from elsewhere, for stand-ins of repositories in an app's tests and previews.
     ///
     /// - Parameter source: called once for each iteration.
     public init(from source: @escaping @Sendable () -> AsyncThrowingStream<Element, any Error>) {
         start = { Iterator(GivenValues(values: source().makeAsyncIterator())) }
     }
 
-    /// These values, one after the other, and no more: for stand-ins and previews.
+    /// Creates a sequence of exactly these values, for stand-ins and previews.
     ///
     ///     func observe() -> LiveValues<[Card]> { LiveValues([[milk], [milk, bread]]) }
     public init(_ values: [Element]) {
@@ -80,7 +81,7 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension LiveValues.Iterator: Sendable {}
 
-/// Where the values of an iteration come from.
+/// The source of an iteration's values.
 private protocol LiveSource<Element> {
     associatedtype Element: Sendable
 
@@ -93,14 +94,14 @@ private struct GivenValues<Element: Sendable>: LiveSource {
     @concurrent mutating func next() async throws -> Element? { try await values.next() }
 }
 
-/// What is fetched whenever something was committed that may change it.
+/// A source that fetches again whenever a commit may have changed the value.
 private struct ObservedValues<Fetched: Equatable & Sendable, Element: Sendable>: LiveSource {
     typealias Read =
         @Sendable (_ body: @escaping @Sendable (Database) throws -> Fetched?) async throws -> Fetched?
 
     let watch: ChangeWatch
     let read: Read
-    /// `nil` while there is no value to be had.
+    /// Returns `nil` while there is no value.
     let fetch: @Sendable (Database) throws -> Fetched?
     let map: @Sendable (Fetched) throws -> Element
     private var last: Fetched?

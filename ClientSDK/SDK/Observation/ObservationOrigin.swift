@@ -1,8 +1,8 @@
-/// What an observation reads and where the app began it, for diagnostics.
+/// The subject of an observation and the line of the app that began it, for diagnostics.
 struct ObservationOrigin: Hashable, Sendable {
-    /// The collection, or the kind of thing; never a value.
+    /// The collection, or the kind of value; never a value.
     let what: String
-    /// As `#fileID` gives it; empty where the SDK itself observes.
+    /// The file as `#fileID` gives it; empty for observations of the SDK itself.
     let file: String
     let line: Int
 
@@ -14,21 +14,21 @@ struct ObservationOrigin: Hashable, Sendable {
 }
 
 extension Diagnostics {
-    /// Observations that run, of one place in the app's code.
+    /// The running observations of one line of the app's code.
     public struct ActiveObservation: Codable, Hashable, Sendable {
-        /// What they read: a collection, `snapshot` for a closure of the app's, `receipt`, `pending`, ….
+        /// The subject: a collection, `snapshot` for a closure of the app, `receipt`, `pending`, ….
         public var what: String
-        /// Module and file of the call, as `Shop/OrderList.swift`; empty for what has no such place.
+        /// The module and file of the call, such as `Shop/OrderList.swift`; empty for observations of the SDK itself.
         public var file: String
-        /// The line of the call; 0 likewise.
+        /// The line of the call; 0 for observations of the SDK itself.
         public var line: Int
-        /// How many of them there are. One that grows with each visit of a screen is a task that nobody cancels.
+        /// The number of observations. If it grows with each visit of a screen, a task is never cancelled.
         public var count: Int
     }
 }
 
 extension ChangeBoard {
-    /// The observations that run now, those with the most first.
+    /// The running observations, the most frequent origin first.
     var active: [Diagnostics.ActiveObservation] {
         var counts: [ObservationOrigin: Int] = [:]
         for origin in origins { counts[origin, default: 0] += 1 }

@@ -3,7 +3,7 @@ import TidemarkLock
 
 /// The tables and columns that the statements of one reading look at.
 final class RegionRecorder: Sendable {
-    /// Whoever wants to know it of what is being read.
+    /// The recorder of the current read, if anything wants its region.
     @TaskLocal static var current: RegionRecorder?
 
     private let noted = Lock(DatabaseRegion())
@@ -14,7 +14,7 @@ final class RegionRecorder: Sendable {
 }
 
 extension Database {
-    /// A statement that reads, prepared once a connection.
+    /// Returns a statement that reads, prepared once per connection.
     func reading(_ sql: String) throws -> Statement {
         let statement = try cachedStatement(sql: sql)
         RegionRecorder.current?.note(statement.databaseRegion)

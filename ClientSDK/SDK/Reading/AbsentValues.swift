@@ -1,8 +1,8 @@
 import TidemarkModel
 
-/// What is read where the record has no value.
+/// The values that a model reads when the record has none.
 struct AbsentValues: Sendable {
-    /// The model's own word.
+    /// The defaults that the model itself declares.
     private let defaults: Fields
     private let collection: CollectionSchema
 
@@ -11,17 +11,17 @@ struct AbsentValues: Sendable {
         self.collection = collection
     }
 
-    /// For a property that is not optional; `nil` for a value that the model cannot do without.
+    /// Returns the value for a property that is not optional; `nil` when the model requires a stored value.
     subscript(_ name: String) -> FieldValue? { declared(name) ?? defaults[name] ?? collection.field(name)?.empty }
 
-    /// What the schema says, for properties of any kind: filters and orders go by the same.
+    /// Returns the schema's default, for properties of any kind; filters and orders use the same.
     func declared(_ name: String) -> FieldValue? {
         collection.defaults.isEmpty ? nil : collection.defaults[name]
     }
 }
 
 extension FieldSchema {
-    /// What the field's rule itself takes an absent value for.
+    /// The value that the field's merge rule assumes for an absent one.
     fileprivate var empty: FieldValue? {
         switch merge {
         case .set, .elements: .array([])

@@ -3,9 +3,9 @@ import GRDB
 import GRDBSQLite
 import TidemarkModel
 
-/// Swift types that a column's value becomes directly.
+/// Swift types that can be read directly from a column.
 protocol ColumnConvertible: Decodable {
-    /// `nil` when the value has to be looked at more closely: it is not set, or of another kind.
+    /// Returns `nil` when the value needs a closer look: it is not set, or of another kind.
     static func column(_ statement: SQLiteStatement, _ column: CInt, _ shape: ColumnShape) -> Self?
 }
 
@@ -72,7 +72,7 @@ extension RecordState: ColumnConvertible {
         guard shape.contains(.state), sqlite3_column_type(statement, column) == SQLITE_TEXT,
             let text = sqlite3_column_text(statement, column)
         else { return nil }
-        // The first letters differ; the rest is looked at because files can be damaged.
+        // The first letters differ; the rest is compared because files can be damaged.
         let (state, name): (RecordState, StaticString) =
             switch text[0] {
             case UInt8(ascii: "s"): (.synced, "synced")
@@ -99,7 +99,7 @@ extension Set<String>: ColumnConvertible {
 
 /// The text of a set's column: a JSON array of strings.
 enum SetText {
-    /// The elements; `nil` when one of them needs a JSON reader, or is no string.
+    /// Returns the elements; `nil` when one of them needs a JSON reader, or is not a string.
     static func elements(_ text: UnsafeBufferPointer<UInt8>) -> Set<String>? {
         guard text.count >= 2, text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]") else { return nil }
         var elements: Set<String> = []
@@ -109,7 +109,7 @@ enum SetText {
             rest = rest.dropFirst()
             guard let end = rest.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
             let element = rest[..<end]
-            // Escapes, what JSON does not allow to stand unescaped, and UTF-8 that has to be checked.
+            // Escapes, characters that JSON requires to be escaped, and UTF-8 that has to be checked.
             guard element.allSatisfy({ $0 != UInt8(ascii: "\\") && (32..<128).contains($0) }) else { return nil }
             elements.insert(String(decoding: element, as: UTF8.self))
             rest = rest[(end + 1)...]

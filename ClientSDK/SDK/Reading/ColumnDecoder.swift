@@ -1,8 +1,8 @@
 import Foundation
 import TidemarkModel
 
-/// Decodes a value from the current row of a query: a model that has no `init(reading:)` of its own, or what an app makes of a
-/// row of its own SQL.
+/// Decodes a value from the current row of a query: a model without an `init(reading:)` of its own, or an app's type
+/// from a row of its own SQL.
 struct ColumnDecoder<Source: ColumnSource>: Decoder {
     let source: Source
     var codingPath: [any CodingKey] { [] }
@@ -22,12 +22,12 @@ struct ColumnDecoder<Source: ColumnSource>: Decoder {
     }
 }
 
-/// The columns of a row by coding keys.
+/// The columns of a row, by coding keys.
 private struct ColumnDecodingMembers<Key: CodingKey, Source: ColumnSource>: KeyedDecodingContainerProtocol {
     let source: Source
     var codingPath: [any CodingKey] { [] }
 
-    // What cannot be read is said when it is decoded, and by the source in any case.
+    // A value that cannot be read is reported when it is decoded, and by the source in any case.
     var allKeys: [Key] { ((try? source.fields()) ?? Fields()).entries.compactMap { Key(stringValue: $0.name) } }
     func contains(_ key: Key) -> Bool { (try? source.value(place(key))).flatMap { $0 } != nil }
     func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).decodeNil() }
@@ -84,7 +84,7 @@ private struct ColumnDecodingMembers<Key: CodingKey, Source: ColumnSource>: Keye
         return FieldDecoder(value: value, key: key, source: Source.valueSource)
     }
 
-    /// A value as its own type by another name; a cast would look that up each time.
+    /// Returns a value as its own type under another name; a cast would look that up each time.
     private func same<Value, Same>(_ value: Value) throws -> Same {
         guard Value.self == Same.self else {
             throw DecodingError.dataCorrupted(

@@ -1,7 +1,7 @@
-/// Models in the order of their rows, on the way to an array.
+/// Models in the order of their rows, before they become an array.
 ///
-/// An array that grows in code which does not know its element's type asks for the type with each element; this one is made
-/// when their number is known.
+/// An array that grows in generic code looks up its element's type for each element. This buffer creates the array
+/// once, when the number is known.
 struct ModelBuffer<Model>: ~Copyable {
     private var models: UnsafeMutablePointer<Model>
     private var count = 0
@@ -21,7 +21,7 @@ struct ModelBuffer<Model>: ~Copyable {
         count += 1
     }
 
-    /// All models; the buffer is then empty.
+    /// Returns all models and empties the buffer.
     mutating func take() -> [Model] {
         defer { count = 0 }
         return Array(unsafeUninitializedCapacity: count) { buffer, initialized in

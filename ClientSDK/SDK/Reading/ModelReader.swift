@@ -2,33 +2,33 @@ import GRDB
 import GRDBSQLite
 import TidemarkModel
 
-/// Reads the records of a collection as models, straight from SQLite's rows.
+/// Reads the records of a collection as models, directly from SQLite's rows.
 struct ModelReader<Model: SyncModel>: Sendable {
     private let database: LocalDatabase
     private let table: CollectionTable
 
-    /// - Throws: `StoreError` with `refused(.unknownCollection)`, and for a model as which no record can ever be read.
+    /// - Throws: `StoreError` with `refused(.unknownCollection)`, or for a model that can never hold any record.
     init(_ database: LocalDatabase) throws {
         self.database = database
         table = try database.table(Model.collection)
         try database.plans.check(Model.self, table)
     }
 
-    /// The models of the records that a clause selects; those that do not decode are set aside.
+    /// Returns the models of the records that a clause selects; undecodable records are set aside.
     ///
-    /// - Parameter clause: what follows the name of the collection's table.
+    /// - Parameter clause: the SQL after the name of the collection's table.
     func models(_ clause: String, _ arguments: [DatabaseValue], _ db: Database) throws -> [Model] {
         var image: RowImage?
         return try told(read(clause, arguments, db, &image))
     }
 
-    /// The models of the records that a query means; those that do not decode are set aside.
+    /// Returns the models of the records that a query selects; undecodable records are set aside.
     func models(_ query: RecordQuery, _ db: Database) throws -> [Model] {
         try database.unindexed.look(at: query, table, db)
         return try models(query.clause, query.arguments, db)
     }
 
-    /// The same with what is needed to see later whether anything changed.
+    /// Returns the same with the data that tells later whether anything changed.
     func page(_ query: RecordQuery, _ db: Database) throws -> ModelPage<Model> {
         try database.unindexed.look(at: query, table, db)
         var image: RowImage? = RowImage()
@@ -36,9 +36,9 @@ struct ModelReader<Model: SyncModel>: Sendable {
         return ModelPage(models: models, image: image ?? RowImage())
     }
 
-    /// The record of that id.
+    /// Returns the record with that id.
     ///
-    /// - Throws: `StoreError` with `coding` when it does not decode.
+    /// - Throws: `StoreError` with `coding` when it cannot be decoded.
     func model(_ id: UniqueID, _ db: Database) throws -> Model? {
         var image: RowImage?
         let query = RecordQuery(id)
@@ -47,13 +47,13 @@ struct ModelReader<Model: SyncModel>: Sendable {
         return reading.models.first
     }
 
-    /// Records that a query means and that do not decode.
+    /// Returns the records that a query selects and that cannot be decoded.
     func undecodable(_ query: RecordQuery, _ db: Database) throws -> [UndecodableRecord] {
         var image: RowImage?
         return try read(query.clause, query.arguments, db, &image).undecodable
     }
 
-    /// What came of one query.
+    /// The result of one query.
     private struct Reading {
         var models: [Model] = []
         var undecodable: [UndecodableRecord] = []
@@ -67,7 +67,7 @@ struct ModelReader<Model: SyncModel>: Sendable {
     private func read(
         _ clause: String, _ arguments: [DatabaseValue], _ db: Database, _ image: inout RowImage?
     ) throws -> Reading {
-        // Each further turn has more columns than the last.
+        // Each further pass reads more columns than the last.
         while true {
             let plan = database.plans.plan(Model.self, table)
             let sql = "SELECT \(plan.columnsSQL) FROM \(table.quotedName) \(clause)"
@@ -81,7 +81,7 @@ struct ModelReader<Model: SyncModel>: Sendable {
         }
     }
 
-    /// `nil` when the models ask for more than the plan has.
+    /// Returns `nil` when the models ask for more columns than the plan has.
     private func all(_ rows: RowCursor, _ source: RecordSource, _ image: inout RowImage?) throws -> Reading? {
         var models = ModelBuffer<Model>()
         var undecodable: [UndecodableRecord] = []
@@ -103,7 +103,8 @@ struct ModelReader<Model: SyncModel>: Sendable {
         return Reading(models: models.take(), undecodable: undecodable)
     }
 
-    /// - Throws: `NarrowPlan` when what was read does not count, `Undecodable` when the model cannot hold the record.
+    /// - Throws: `NarrowPlan` when the row was read with too few columns, `Undecodable` when the model cannot hold the
+    ///   record.
     @inline(__always)
     private func model(_ reader: inout RecordReader, _ source: RecordSource) throws -> Model {
         do {
@@ -118,12 +119,12 @@ struct ModelReader<Model: SyncModel>: Sendable {
     }
 }
 
-/// A model asked for more than was read.
+/// A model asked for more columns than were read.
 private struct NarrowPlan: Error {}
 
-/// Models with the bytes of the rows that they were read from.
+/// Models with the bytes of the rows from which they were read.
 ///
-/// Two pages are equal when the rows are: models need not compare, and bytes do so faster.
+/// Two pages are equal when the rows are: models need not be `Equatable`, and comparing bytes is faster.
 struct ModelPage<Model: Sendable>: Equatable, Sendable {
     let models: [Model]
     fileprivate let image: RowImage
@@ -131,13 +132,13 @@ struct ModelPage<Model: Sendable>: Equatable, Sendable {
     static func == (left: ModelPage, right: ModelPage) -> Bool { left.image == right.image }
 }
 
-/// The columns of rows, one after the other: equal for rows that are equal.
+/// The columns of rows, one after the other; equal rows have equal images.
 struct RowImage: Equatable, Sendable {
     private var bytes: [UInt8] = []
 
     mutating func clear() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Adds the row that a statement stands at.
+    /// Adds the current row of a statement.
     mutating func add(_ statement: SQLiteStatement) {
         for column in 0..<sqlite3_column_count(statement) {
             let type = sqlite3_column_type(statement, column)

@@ -2,11 +2,11 @@ import GRDB
 import GRDBSQLite
 import TidemarkModel
 
-/// The columns of a query by name, in the order that fields have, so that no row has to be sorted.
+/// The columns of a query by name, in the order of `Fields`, so that no row has to be sorted.
 struct NamedColumns {
     private let columns: [(name: String, index: CInt)]
 
-    /// - Parameter names: from left to right; of equal names, the last counts.
+    /// - Parameter names: the names from left to right; of equal names, the last one is used.
     init(_ names: [String]) {
         var indexes: [String: CInt] = [:]
         for (index, name) in names.enumerated() { indexes[name] = CInt(index) }
@@ -17,13 +17,13 @@ struct NamedColumns {
 
     func name(_ place: Int) -> String { columns[place].name }
 
-    /// SQLite's number of the column at a place.
+    /// Returns SQLite's number of the column at an index.
     func index(_ place: Int) -> CInt { columns[place].index }
 
-    /// The place of a name in that order.
+    /// Returns the index of a name.
     func place(of name: String) -> Int? { columns.firstIndex { $0.name == name } }
 
-    /// The row that a statement stands at; `NULL` is absent, and so are bytes, which no collection has.
+    /// Returns the current row of a statement. `NULL` is treated as absent, and so are bytes, which no collection has.
     func fields(_ statement: SQLiteStatement) -> Fields {
         var entries: [Fields.Entry] = []
         entries.reserveCapacity(columns.count)
@@ -34,7 +34,7 @@ struct NamedColumns {
         return Fields(sorted: entries)
     }
 
-    /// One value of that row.
+    /// Returns one value of that row.
     func value(_ place: Int, _ statement: SQLiteStatement) -> FieldValue? {
         let column = columns[place].index
         switch sqlite3_column_type(statement, column) {

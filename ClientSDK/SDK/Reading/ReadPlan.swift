@@ -1,15 +1,16 @@
 import TidemarkLock
 import TidemarkModel
 
-/// Which columns are read for the records of one model, in the order in which it asks for them.
+/// The columns that are read for the records of one model, in the order in which the model asks for them.
 ///
-/// A model says nowhere which fields it has: the first row is read with every column, and what its initializer asked for
-/// is the plan from then on. One that asks for more later, as for a field that only some records need, widens it.
+/// A model does not declare its fields. The first row is read with every column, and the names that its initializer
+/// asked for become the plan. If the model later asks for more, as for a field that only some records need, the plan is
+/// widened.
 struct ReadPlan: Sendable {
-    /// What a model was seen to ask for.
+    /// The names that a model asked for.
     struct Names: Sendable {
         var list: [RecordName] = []
-        /// It wanted to see which names there are.
+        /// True when the model asked which names exist.
         var isWhole = false
 
         var isEmpty: Bool { list.isEmpty && !isWhole }
@@ -24,17 +25,17 @@ struct ReadPlan: Sendable {
         }
     }
 
-    /// `nil` while the model was not seen yet: every column is read.
+    /// The names; `nil` before the model was read for the first time: every column is read.
     let asked: Names?
-    /// The select list: the id, what is kept of fields without a column, then the slots' columns.
+    /// The select list: the id, the values of fields without a column, then the slots' columns.
     let columnsSQL: String
     let slots: [RecordSlot]
     let names: [RecordName]
-    /// The names' addresses, by which they are known again; none while the plan is being made, so that every name is looked
-    /// for and noted.
+    /// The names' addresses, by which they are recognised. Empty while the plan is being made, so that every name is
+    /// searched for and noted.
     let addresses: [UInt]
 
-    /// Places in the select list that every plan has.
+    /// The positions in the select list that every plan has.
     static let idColumn: CInt = 0
     static let extraColumn: CInt = 1
 
@@ -67,7 +68,7 @@ final class ReadPlans: Sendable {
     private let plans = Lock<[ObjectIdentifier: ReadPlan]>([:])
     private let possible = Lock<Set<ObjectIdentifier>>([])
 
-    /// - Throws: `StoreError` for a model as which no record can ever be read.
+    /// - Throws: `StoreError` for a model that can never hold any record.
     func check<Model: SyncModel>(_ model: Model.Type, _ table: CollectionTable) throws {
         guard !possible.withLock({ $0.contains(ObjectIdentifier(model)) }) else { return }
         try ModelCheck.checkPossible(model, table.collection)
@@ -78,7 +79,7 @@ final class ReadPlans: Sendable {
         plans.withLock { $0[ObjectIdentifier(model)] } ?? ReadPlan(table, nil)
     }
 
-    /// Makes the plan one that has these names too.
+    /// Adds these names to the model's plan.
     func widen<Model: SyncModel>(_ model: Model.Type, by names: ReadPlan.Names, _ table: CollectionTable) {
         plans.withLock { plans in
             var all = plans[ObjectIdentifier(model)]?.asked ?? ReadPlan.Names()

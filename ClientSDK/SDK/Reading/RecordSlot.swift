@@ -1,11 +1,11 @@
 import GRDBSQLite
 import TidemarkModel
 
-/// What a model asks for.
+/// A name that a model asks for.
 struct RecordName: Sendable {
     let text: String
-    /// Where a name that stands in the program's text has its bytes; 0 for any other. The place in the program that asks
-    /// is known again by it, without a look at the bytes.
+    /// The address of the bytes of a string literal; 0 for any other name. It recognises the name of the same call
+    /// again without comparing bytes.
     let address: UInt
 
     init(_ text: String) {
@@ -20,12 +20,12 @@ struct RecordName: Sendable {
 }
 
 extension StaticString {
-    /// 0 for a name of one character, when it is not in memory.
+    /// 0 for a name of one character that is not in memory.
     @inline(__always)
     var address: UInt { hasPointerRepresentation ? UInt(bitPattern: utf8Start) : 0 }
 }
 
-/// What a column's value may become without a field value in between; nothing where it is JSON, or there is no column.
+/// The types that a column's value can become without a field value in between; empty for JSON, and without a column.
 struct ColumnShape: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -36,21 +36,21 @@ struct ColumnShape: OptionSet, Sendable {
     static let id = ColumnShape(rawValue: 16)
     static let state = ColumnShape(rawValue: 32)
     static let set = ColumnShape(rawValue: 64)
-    /// Of a query of the app's own, where only the value itself says what it is.
+    /// The shape for an app's own query, where only the value itself shows its type.
     static let any: ColumnShape = [.text, .integer, .boolean, .real, .id, .state, .set]
 }
 
-/// Where the value of a name stands in the rows of a query.
+/// The column of a name in the rows of a query.
 struct RecordSlot: Sendable {
     enum Origin: Sendable {
         case envelope(EnvelopeColumn)
         case field(FieldType)
-        /// Only what came from a newer schema can have it.
+        /// A name that only data from a newer schema can have.
         case extra
     }
 
     let origin: Origin
-    /// Its place in the select list; negative without a column.
+    /// The index in the select list; negative without a column.
     let column: CInt
     let shape: ColumnShape
 
@@ -74,14 +74,14 @@ struct RecordSlot: Sendable {
 }
 
 extension CollectionTable {
-    /// What a model means by a name; a field of the schema comes before what every record has.
+    /// Returns the meaning of a model's name; a field of the schema has precedence over a value that every record has.
     func origin(_ name: String) -> RecordSlot.Origin {
         if let field = collection.field(collection.fieldName(name)) { return .field(field.type) }
         if let envelope = EnvelopeColumn(rawValue: name) { return .envelope(envelope) }
         return .extra
     }
 
-    /// Every name that has a column.
+    /// The names that have a column.
     var names: [String] {
         EnvelopeColumn.allCases.map(\.rawValue).filter { collection.field($0) == nil } + collection.fields.map(\.name)
     }

@@ -5,11 +5,11 @@ import TidemarkModel
 
 /// The current row of a query as the values of a record, by the names that a model asks for.
 ///
-/// A model asks for the same names in the same order with every row, so that a name is found where it stood the last
-/// time. What is direct is read from SQLite's column into the Swift type; everything else takes the way of a field value,
-/// which also has all the errors.
+/// A model asks for the same names in the same order with every row, so a name is found at its last index. Direct
+/// values are read from SQLite's column into the Swift type. All others are read as field values, and all errors come
+/// from there.
 ///
-/// Good for the thread that runs the query and until it ends: a decoder that somebody keeps throws from then on.
+/// It is valid on the thread that runs the query, until the query ends: a decoder that is kept longer throws.
 final class RecordSource: ColumnSource {
     static let valueSource = FieldDecoder.Source.field
 
@@ -19,24 +19,24 @@ final class RecordSource: ColumnSource {
     private let addresses: [UInt]
     private let absent: AbsentValues
     private var statement: SQLiteStatement?
-    // One thread has the source, and no property is used while it is being changed; checking that for each field of each
-    // row would cost as much as the reading.
+    // Only one thread uses the source, and no property is used while it is being changed. Checking that for each field
+    // of each row would cost as much as the read.
     @exclusivity(unchecked) private var position = 0
-    /// Names without a column that this row was asked for and that have no place in the plan.
+    /// The names without a column that were asked for in this row and that the plan does not have.
     @exclusivity(unchecked) private var strays: [String] = []
-    /// What this row has besides its columns.
+    /// The values of this row that have no column.
     @exclusivity(unchecked) private var extra: Fields?
-    /// The row holds what this SDK never writes. It is said whatever a model makes of the error.
+    /// Set when the row contains what this SDK never writes. It is reported whatever a model does with the error.
     @exclusivity(unchecked) private(set) var corruption: StoreError? { didSet { isSound = false } }
-    /// Names that the plan does not have; the row was then not read rightly.
+    /// The names that the plan does not have. If there are any, the row was not read completely.
     @exclusivity(unchecked) private(set) var missed = ReadPlan.Names() { didSet { isSound = false } }
-    /// False once there is corruption, or a name that was missed.
+    /// False when there is corruption or a missed name.
     @exclusivity(unchecked) private(set) var isSound = true
 
-    /// True when a failure may only be that of a plan that is too narrow.
+    /// True when a failure may only come from a plan that is too narrow.
     var needsMore: Bool { !missed.isEmpty }
 
-    /// How many names a plan has at most besides those with a column.
+    /// The most names without a column that a plan has.
     private static let slotsMax = 256
 
     init(_ table: CollectionTable, _ plan: ReadPlan, _ absent: AbsentValues, _ statement: SQLiteStatement) {
@@ -48,7 +48,7 @@ final class RecordSource: ColumnSource {
         self.statement = statement
     }
 
-    /// Goes over to the row that the statement now stands at.
+    /// Advances to the statement's current row.
     func advance() throws {
         position = 0
         if !strays.isEmpty { strays = [] }
@@ -58,14 +58,14 @@ final class RecordSource: ColumnSource {
             return
         }
         guard case .string(let json) = DatabaseValue(sqliteStatement: statement, index: ReadPlan.extraColumn).storage
-        else { throw StoreError(.corrupt, "\(table.collection.name): what is kept besides the fields is no text") }
+        else { throw StoreError(.corrupt, "\(table.collection.name): the column of other values is not text") }
         extra = try JSONReader.read(Array(json.utf8)) { try $0.fields() }
     }
 
-    /// The query is over.
+    /// Notes that the query has ended.
     func close() { statement = nil }
 
-    /// The record that is being read.
+    /// Returns the key of the current record.
     func key() throws -> RecordKey {
         guard let statement, let id = Self.id(statement, ReadPlan.idColumn) else { throw noID }
         return RecordKey(collection: table.collection.name, id: id)
@@ -79,7 +79,7 @@ final class RecordSource: ColumnSource {
         return Value.column(statement, slots[place].column, slots[place].shape)
     }
 
-    /// A value that takes more than a column's, such as a nested struct.
+    /// Returns a value that needs more than one column's value, such as a nested struct.
     @inline(never)
     func requiredIndirectly<Value: Decodable>(_ place: Int) throws -> Value {
         let name = FieldName(name(place))
@@ -89,14 +89,14 @@ final class RecordSource: ColumnSource {
         return try FieldDecoder(value: value, key: name).decode(Value.self)
     }
 
-    /// The same, or `nil` when it is not set.
+    /// Returns the same, or `nil` when it is not set.
     @inline(never)
     func optionalIndirectly<Value: Decodable>(_ place: Int) throws -> Value? {
         guard let value = try value(place), value != .null else { return nil }
         return try FieldDecoder(value: value, key: FieldName(name(place))).decode(Value.self)
     }
 
-    /// Everything that the record has.
+    /// Returns all values of the record.
     func fields() throws -> Fields {
         guard plan.isWhole else {
             missed.isWhole = true
@@ -110,7 +110,7 @@ final class RecordSource: ColumnSource {
 
     // MARK: Names
 
-    /// The place of a name that stands in the program's text.
+    /// Returns the index of a name that is a string literal.
     @inline(__always)
     func place(_ name: StaticString) throws -> Int {
         let place = position
@@ -121,7 +121,7 @@ final class RecordSource: ColumnSource {
         return try search(RecordName(name))
     }
 
-    /// The place of a coding key's name.
+    /// Returns the index of a coding key's name.
     func place(_ name: String) throws -> Int {
         let place = position
         if place < plan.names.count, plan.names[place].text == name {
@@ -154,7 +154,7 @@ final class RecordSource: ColumnSource {
 
     // MARK: Columns
 
-    /// The value at a place; `nil` when it is not set.
+    /// Returns the value at an index; `nil` when it is not set.
     func value(_ place: Int) throws -> FieldValue? {
         guard let statement else { throw ended }
         guard place < slots.count else { return extra?[name(place)] }
@@ -191,7 +191,7 @@ final class RecordSource: ColumnSource {
         }
     }
 
-    /// A UUID's text, without a string in between; `nil` for anything else.
+    /// Parses a UUID's text without a string in between; returns `nil` for anything else.
     static func id(_ statement: SQLiteStatement, _ column: CInt) -> UniqueID? {
         guard sqlite3_column_type(statement, column) == SQLITE_TEXT else { return nil }
         let text = sqlite3_column_text(statement, column)
@@ -208,14 +208,14 @@ final class RecordSource: ColumnSource {
         DecodingError.valueNotFound(Fields.self, .init(codingPath: [], debugDescription: "not read yet"))
     }
 
-    private var noID: StoreError { noted(StoreError(.corrupt, "\(table.collection.name): an id is no UUID")) }
+    private var noID: StoreError { noted(StoreError(.corrupt, "\(table.collection.name): an id is not a UUID")) }
 
     private var ended: StoreError {
         StoreError(.coding, "\(table.collection.name): a decoder was used after its record had been read")
     }
 }
 
-/// A field's name where Swift's errors want a coding key.
+/// A field's name as the coding key that Swift's errors require.
 struct FieldName: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

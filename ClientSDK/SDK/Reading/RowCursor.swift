@@ -3,7 +3,7 @@ import GRDBSQLite
 
 /// The rows of one of the connection's cached statements, one after the other, without values.
 ///
-/// The first step is GRDB's, so that a cancelled task does not begin. The others go to SQLite directly.
+/// GRDB takes the first step, so that a cancelled task does not begin. SQLite takes the others directly.
 final class RowCursor: DatabaseCursor {
     typealias Element = Void
     let _statement: Statement
@@ -15,7 +15,7 @@ final class RowCursor: DatabaseCursor {
         _statement = statement
         self.statement = statement.sqliteStatement
         guard sqlite3_bind_parameter_count(self.statement) == arguments.count else {
-            // Tells what is wrong with the number.
+            // GRDB's error explains what is wrong with the number.
             try statement.setArguments(StatementArguments(arguments))
             return
         }
@@ -28,7 +28,7 @@ final class RowCursor: DatabaseCursor {
 
     func _element(sqliteStatement: SQLiteStatement) throws {}
 
-    /// Goes to the next row; false after the last one.
+    /// Advances to the next row; returns false after the last one.
     func step() throws -> Bool {
         guard isBegun else {
             isBegun = true
@@ -44,6 +44,6 @@ final class RowCursor: DatabaseCursor {
         }
     }
 
-    /// Ends the query. What a failed step had to say was thrown by it.
+    /// Ends the query. The error of a failed step was already thrown.
     func close() { sqlite3_reset(statement) }
 }

@@ -2,23 +2,23 @@ import GRDB
 import GRDBSQLite
 import TidemarkModel
 
-/// The current row of a query of the app's own, by the names of its columns.
+/// The current row of an app's own query, by the names of its columns.
 ///
-/// A type asks for the same names in the same order with every row, so that a name is found where it stood the last time.
-/// Good for the thread that runs the query and until it ends: a decoder that somebody keeps throws from then on.
+/// A type asks for the same names in the same order with every row, so a name is found at its last index. The source is
+/// valid on the thread that runs the query, until the query ends: a decoder that is kept longer throws.
 final class RowSource: ColumnSource {
     static let valueSource = FieldDecoder.Source.column
 
     private let columns: NamedColumns
     private var statement: SQLiteStatement?
-    // One thread has the source, and no property is used while it is being changed.
+    // Only one thread uses the source, and no property is used while it is being changed.
     @exclusivity(unchecked) private var position = 0
-    /// What the last row was asked for, one name after the other.
+    /// The names that were asked for in the last row, in their order.
     @exclusivity(unchecked) private var asked: [(name: String, place: Int)] = []
-    /// The last name without a column that was asked for.
+    /// The last unknown name that was asked for.
     @exclusivity(unchecked) private var unknown = ""
 
-    /// Names that are remembered; those after them are searched in each row.
+    /// The most names that are remembered; further ones are searched for in each row.
     private static let askedMax = 256
 
     init(_ columns: NamedColumns, _ statement: SQLiteStatement) {
@@ -26,10 +26,10 @@ final class RowSource: ColumnSource {
         self.statement = statement
     }
 
-    /// Goes over to the row that the statement now stands at.
+    /// Advances to the statement's current row.
     func advance() { position = 0 }
 
-    /// The query is over.
+    /// Notes that the query has ended.
     func close() { statement = nil }
 
     func place(_ name: String) -> Int {
@@ -39,7 +39,7 @@ final class RowSource: ColumnSource {
             if asked.count < Self.askedMax { asked.append((name, place)) }
             return place
         }
-        // A name without a column is searched again, so that it can be said.
+        // An unknown name is searched for again, so that the error can name it.
         if asked[position].name != name || asked[position].place == columns.count {
             asked[position] = (name, search(name))
         }

@@ -1,18 +1,18 @@
 public import Foundation
 import TidemarkModel
 
-/// A record that is here and that a model cannot hold: a field that the model requires is not set, or has a value that the
-/// model does not know. Lists, searches and observations go on without it; nothing of it is lost.
+/// A record on the device that a model cannot hold: a required field is not set, or has a value that the model does not
+/// know. Lists, searches and observations leave it out; none of its data is lost.
 ///
 ///     for record in try await store.repository(Todo.self).undecodable() {
 ///         print(record.collection, record.id, record.reason)
 ///     }
 public struct UndecodableRecord: Hashable, Sendable {
-    /// What is wrong with the field.
+    /// The kinds of problem with the field.
     public enum Problem: String, Codable, Hashable, Sendable {
-        /// It is not set, and the model neither has a default for it nor is it optional there.
+        /// The field is not set, is not optional in the model, and has no default there.
         case missing
-        /// Its value does not decode.
+        /// The value cannot be decoded.
         case misfit
     }
 
@@ -22,11 +22,11 @@ public struct UndecodableRecord: Hashable, Sendable {
     public let id: UUID
     /// The model's type.
     public let model: String
-    /// The field in question; `nil` where the model's own initializer does not name one.
+    /// The field in question; `nil` when the model's own initializer does not name one.
     public let field: String?
-    /// What is wrong with it.
+    /// The problem with the field.
     public let problem: Problem
-    /// The error of the decoding in words. It may quote the value.
+    /// The error of the decoding as text. It may quote the value.
     public let reason: String
 
     public init(collection: String, id: UUID, model: String, field: String? = nil, problem: Problem, reason: String) {
@@ -46,7 +46,7 @@ public struct UndecodableRecord: Hashable, Sendable {
         (field, problem) =
             switch error {
             case DecodingError.keyNotFound(let key, let context):
-                // Of a nested value, the field is there and does not fit.
+                // For a nested value, the outer field is set and does not fit.
                 context.codingPath.first.map { ($0.stringValue, .misfit) } ?? (key.stringValue, .missing)
             case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
                 DecodingError.valueNotFound(_, let context):
@@ -59,10 +59,10 @@ public struct UndecodableRecord: Hashable, Sendable {
 
 }
 
-/// A record that its model cannot hold, on its way to who asked for it.
+/// The error for a record that its model cannot hold.
 struct Undecodable: Error {
     let record: UndecodableRecord
 
-    /// For a call that cannot do without the record.
+    /// The error for a call that requires the record.
     var named: StoreError { StoreError(.coding, "\(record.key): \(record.reason)") }
 }

@@ -2,9 +2,10 @@ import GRDB
 import TidemarkLock
 import TidemarkModel
 
-/// Records that reads of this process have set aside, for diagnostics, and for the event that is told once of each.
+/// The records that reads of this process have set aside, for diagnostics and for the event that reports each of them
+/// once.
 final class UndecodableRecords: Sendable {
-    /// Looks whether the record is still one of them.
+    /// Returns the record if it still cannot be decoded.
     typealias Look = @Sendable (LocalDatabase, Database) throws -> UndecodableRecord?
 
     private struct Place: Hashable {
@@ -20,13 +21,13 @@ final class UndecodableRecords: Sendable {
     private let max: Int
     private let state = Lock(State())
 
-    /// - Parameter max: how many are kept; of more than that nothing is told but to who asks for them.
+    /// - Parameter max: the most records that are kept; records beyond that are reported only to direct queries.
     init(max: Int) { self.max = max }
 
-    /// Tells of each record that is found from now on.
+    /// Sets the call that reports each newly found record.
     func onNew(_ tell: @escaping @Sendable (UndecodableRecord) -> Void) { state.withLock { $0.tell = tell } }
 
-    /// Notes what a read has set aside.
+    /// Notes the records that a read has set aside.
     func note<Model: SyncModel>(_ records: [UndecodableRecord], of model: Model.Type) {
         for record in records {
             let place = Place(model: ObjectIdentifier(model), key: record.key)
@@ -41,12 +42,12 @@ final class UndecodableRecords: Sendable {
                 )
                 return state.tell
             }
-            // Not under the lock: whoever hears of it may read.
+            // Not under the lock: the receiver may read.
             tell?(record)
         }
     }
 
-    /// Those that still do not decode, by collection and id; the others are forgotten.
+    /// Returns the records that still cannot be decoded, sorted by collection and id; the others are forgotten.
     func current(_ database: LocalDatabase, _ db: Database) throws -> [UndecodableRecord] {
         let found = state.withLock { $0.found }
         var current: [UndecodableRecord] = []

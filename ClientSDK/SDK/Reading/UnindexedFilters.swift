@@ -2,8 +2,8 @@ import GRDB
 import TidemarkLock
 import TidemarkModel
 
-/// Filters that no index answers: SQLite is asked for its plan when a query is met for the first time, and diagnostics tell
-/// of those that read everything.
+/// The filters that no index answers. SQLite is asked for its plan when a query is seen for the first time, and
+/// diagnostics report those that read everything.
 final class UnindexedFilters: Sendable {
     private struct State {
         var seen: Set<Query> = []
@@ -16,10 +16,11 @@ final class UnindexedFilters: Sendable {
     }
 
     private let state = Lock(State())
-    /// A program has few queries; one that makes them without end is looked at no further.
+    /// The most queries that are examined. A program has few; one that generates them without end is not followed
+    /// further.
     private static let queriesMax = 1_000
 
-    /// By collection and fields.
+    /// The filters that no index answers, sorted by collection and fields.
     var current: [Diagnostics.UnindexedFilter] {
         state.withLock { $0.found }.sorted { left, right in
             (left.collection, left.reads) == (right.collection, right.reads)
@@ -28,7 +29,7 @@ final class UnindexedFilters: Sendable {
         }
     }
 
-    /// Looks at a query that is about to run.
+    /// Examines a query that is about to run.
     func look(at query: RecordQuery, _ table: CollectionTable, _ db: Database) throws {
         guard !query.filtered.isEmpty else { return }
         let isNew = state.withLock { state in
@@ -43,9 +44,9 @@ final class UnindexedFilters: Sendable {
         state.withLock { _ = $0.found.insert(found) }
     }
 
-    /// What is gone through; `nil` where an index leads to what the filter asks for.
+    /// Returns what the query scans; `nil` when an index leads to the filtered records.
     private func reads(_ query: RecordQuery, _ table: CollectionTable, _ db: Database) throws -> String? {
-        // With columns that no index has, as the real one.
+        // With columns that no index contains, like the real query.
         let sql = "EXPLAIN QUERY PLAN SELECT local_id, extra FROM \(table.quotedName) \(query.clause)"
         let statement = try db.makeStatement(sql: sql)
         // `SCAN cards`, `SEARCH cards USING INDEX … (scope=? AND due>?)`.
@@ -54,7 +55,7 @@ final class UnindexedFilters: Sendable {
         }
         let names = query.filtered.map { table.collection.fieldName($0) }
         var columns = names.map { EnvelopeColumn(rawValue: $0)?.column ?? $0 } + ["rowid"]
-        // So SQLite calls the value of a field that has a default.
+        // SQLite's name for the value of a field that has a default.
         if names.contains(where: { table.collection.defaults[$0] != nil }) { columns.append("expr") }
         var reads: String?
         for step in steps {

@@ -1,20 +1,22 @@
 public import Foundation
 import TidemarkModel
 
-/// Records that a model knows by the text of a key. Everything below the typed calls goes by the id that the key makes.
+/// Support for records that a model identifies by a text key. Everything below the typed calls uses the id that is
+/// derived from the key.
 extension CollectionSchema {
-    /// The field that a model's `id` stands for, where it is not the record's own id.
+    /// The field that a model's `id` maps to, unless that is the record's own id.
     var keyField: String? { identity?.keyField }
 
-    /// The field that a model or a filter means by a name: its `id` is the key, where the schema has one.
+    /// Returns the field that a name in a model or filter refers to: `id` is the key, where the schema has one.
     func fieldName(_ name: String) -> String {
         guard let keyField, name == EnvelopeColumn.id.rawValue else { return name }
         return keyField
     }
 
-    /// The record's own id.
+    /// Returns the record's own id.
     ///
-    /// - Throws: `StoreError` with `coding` for text without a key in the schema, a UUID where there is one, or what is no key.
+    /// - Throws: `StoreError` with `coding` for a text where the schema has no key, for a UUID where it has one, and
+    ///   for an invalid key.
     func recordID(_ id: some SyncModelID) throws(StoreError) -> UniqueID {
         switch (id.place, identity?.isKey == true ? identity : nil) {
         case (.id(let id), nil): return UniqueID(id)
@@ -34,12 +36,13 @@ extension CollectionSchema {
 }
 
 extension Repository {
-    /// The record's own id, for a reference to it: where the schema has a key, the UUID that this one makes.
+    /// Returns the record's own id, for a reference to it. If the schema has a key, this is the UUID derived from the
+    /// key.
     ///
     ///     order.productId = try products.recordID("sku-1")
     ///
-    /// - Parameter id: as the model has it.
-    /// - Throws: `StoreError` with `coding` for what is no id of the collection.
+    /// - Parameter id: the model's id.
+    /// - Throws: `StoreError` with `coding` for a value that is not an id of the collection.
     public func recordID(_ id: Model.ID) throws -> UUID {
         UUID(try store.database.coding(Model.self).collection.recordID(id))
     }

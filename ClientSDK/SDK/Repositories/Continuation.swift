@@ -1,15 +1,15 @@
 import GRDB
 import TidemarkModel
 
-/// Where a list goes on: after a record, by the values that it had when it was read. So nothing is left out or doubled when
-/// others come and go, or when that record is gone meanwhile.
+/// The start of the next page of a list: after a record, by the values that it had when it was read. Thus no record is
+/// skipped or repeated when others come and go, or when that record is deleted meanwhile.
 struct Continuation: Sendable {
     let id: UniqueID
     let fields: Fields
-    /// Also what has no value, which comes last: SQLite then goes through the list from its beginning.
+    /// Whether records without a value, which sort last, are included: SQLite then scans the list from its beginning.
     var isWhole = false
 
-    /// What holds for the records that come after it.
+    /// Returns the SQL condition for the records after this one.
     func condition(_ order: RecordOrder, _ writer: inout RecordQuery.Writer) throws -> String {
         var alternatives: [String] = []
         var bound = ""
@@ -19,7 +19,8 @@ struct Continuation: Sendable {
             let equals = try before.map { try equal($0, &writer) }
             alternatives.append((equals + [try after(term, &writer)]).joined(separator: " AND "))
         }
-        // Of records that are equal by all rules, those that came later to this device; all of them once it is gone.
+        // Among records that are equal by all rules: those that arrived later on this device; all of them if the record
+        // is gone.
         let isDescending = order.terms.last?.isDescending == true
         let row = own("_rowid_", writer)
         let equals = try order.terms.map { try equal($0, &writer) }
@@ -30,7 +31,8 @@ struct Continuation: Sendable {
         return "\(bound)(\(alternatives.map { "(\($0))" }.joined(separator: " OR ")))"
     }
 
-    /// A plain bound of the first rule, which an index knows; it leaves out what has no value and comes last.
+    /// Returns a plain bound of the first rule, which an index can use. It excludes records without a value that sort
+    /// last.
     private func start(_ term: RecordOrder.Term, _ writer: inout RecordQuery.Writer) throws -> String {
         guard case .field(let name) = term.key, !isWhole else { return "" }
         let (column, value) = try value(name, writer)
@@ -55,7 +57,7 @@ struct Continuation: Sendable {
     private func after(_ term: RecordOrder.Term, _ writer: inout RecordQuery.Writer) throws -> String {
         switch term.key {
         case .creation:
-            // What the server has not numbered counts as larger than all that it has.
+            // A record without a number of the server sorts after all that have one.
             let (last, number) = (Int64.max, "\(writer.qualifier)server_id")
             writer.values.append(id.description.databaseValue)
             return "coalesce(\(number), \(last)) \(term.isDescending ? "<" : ">") "
@@ -85,7 +87,7 @@ struct Continuation: Sendable {
         return (column, try writer.bound(value, type, name))
     }
 
-    /// A column of the record itself, as it is now; takes the record's id as argument.
+    /// Returns a column of the record itself, as it is now; the record's id is the argument.
     private func own(_ column: String, _ writer: RecordQuery.Writer) -> String {
         "(SELECT \(column) FROM \(writer.quotedName) WHERE local_id = ?)"
     }

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// What every record has besides its fields, by the names that models and filters use.
+/// The values that every record has besides its fields, by the names that models and filters use.
 enum EnvelopeColumn: String, CaseIterable {
     case id
     case serverID

@@ -1,8 +1,8 @@
 public import Foundation
 public import TidemarkModel
 
-/// A write that reached the server and came to nothing too often in a row, or stands behind one in the same scope. It is shown,
-/// its records say `failed`, and nobody has refused it.
+/// A write that failed at the server too often in a row, or that is behind such a write in the same scope. Its records
+/// are still shown, with the state `failed`; the server has not refused it.
 ///
 ///     for failed in try await store.outbox.failed() where failed.needsRetry {
 ///         print(failed.reason ?? "it waits behind another one", failed.mutations.count)
@@ -12,11 +12,11 @@ public struct FailedTransaction: Sendable, Identifiable {
     private let store: SyncStore
     private let transaction: Transaction
     private let created: Milliseconds
-    /// What happened last, for a person to read; `nil` for one that only stands behind another.
+    /// The last error, as text for people; `nil` for a write that is only behind another one.
     public let reason: String?
-    /// The server answered each attempt with a failure: the write stays until it is retried or discarded. False where the
-    /// server was silent or could not serve anybody: a passing outage, after which the write is sent again by itself; and
-    /// for one that stands behind another.
+    /// True when the server answered each attempt with a failure: the write stays until it is retried or discarded.
+    /// False when the server did not answer or could serve nobody: after such an outage the write is sent again
+    /// automatically. Also false for a write that is only behind another one.
     public let needsRetry: Bool
 
     init(
@@ -30,25 +30,26 @@ public struct FailedTransaction: Sendable, Identifiable {
     }
 
     public var id: UUID { UUID(transaction.id) }
-    /// The payload.
+    /// The mutations of the write.
     public var mutations: [Mutation] { transaction.mutations }
-    /// When it was written.
+    /// The time of the write.
     public var written: Date { Date(timeIntervalSince1970: Double(created) / 1_000) }
 
-    /// Sends the write again, with what is withheld in front of it and behind it in its scopes: the order in a scope stays. What
-    /// may have arrived after all follows once the server has said that it did not. Other writes that `needsRetry` stay failed.
+    /// Sends the write again, together with the withheld writes before and after it in its scopes, so that the order in
+    /// a scope stays. If the write may have arrived, it is sent only after the server has said that it did not. Other
+    /// writes with `needsRetry` stay failed.
     ///
-    /// - Throws: `StoreError` with `notFound` when it is sent again already, or has arrived.
+    /// - Throws: `StoreError` with `notFound` when the write is already being sent again, or has arrived.
     public func retry() async throws {
         try await store.enqueue { [database = store.database, id = transaction.id] db in
             try database.retryWithheld(id, db)
         }
     }
 
-    /// Gives the write up: it is shown no more, and what stands behind it goes on. Should an earlier sending have arrived
-    /// after all, it counts, and what it wrote comes back from the server.
+    /// Discards the write: it is no longer shown, and the writes behind it continue. If an earlier attempt has arrived
+    /// after all, it stays in effect, and its values come back from the server.
     ///
-    /// - Throws: `StoreError` with `notFound` when it is sent again already, or has arrived.
+    /// - Throws: `StoreError` with `notFound` when the write is already being sent again, or has arrived.
     public func discard() async throws {
         try await store.enqueue { [database = store.database, id = transaction.id] db in
             try database.discardWithheld(id, db)

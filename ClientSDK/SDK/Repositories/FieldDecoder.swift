@@ -2,24 +2,24 @@ import TidemarkModel
 
 /// Decodes a Swift value from a field value.
 struct FieldDecoder: Decoder {
-    /// What the value was read from.
+    /// The origin of a value.
     enum Source {
         case field
-        /// A row of a query: its members are columns.
+        /// A row of a query, whose members are columns.
         case row
-        /// SQLite has no flags, and holds sets and objects as JSON text.
+        /// A column. SQLite has no booleans, and stores sets and objects as JSON text.
         case column
     }
 
     let value: FieldValue
-    /// Of what the value stands in.
+    /// The path of the container that holds the value.
     var path: [any CodingKey] = []
-    /// Where it stands in that.
+    /// The key of the value in that container.
     var key: (any CodingKey)?
     var source = Source.field
-    /// Of a record, and not of what is nested in it.
+    /// The values for absent members; only for a record itself, not for nested values.
     var absent: AbsentValues?
-    /// Put together when somebody asks, which is where something is wrong.
+    /// The full path. It is computed on demand, which is only for errors.
     var codingPath: [any CodingKey] { key.map { path + [$0] } ?? path }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -52,7 +52,7 @@ struct FieldDecoder: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    /// The value, or what the text of a column says as JSON.
+    /// Returns the value, or the JSON value of a column's text.
     private func parsed() throws -> FieldValue {
         guard source == .column, case .string(let text) = value else { return value }
         do {
@@ -72,7 +72,7 @@ extension FieldDecoder: SingleValueDecodingContainer {
     func decodeNil() -> Bool { value == .null }
 }
 
-/// The members of an object. One generic function answers for every type that the protocol lists.
+/// The members of an object. One generic function serves all types that the protocol lists.
 private struct FieldDecodingMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let fields: Fields
     let codingPath: [any CodingKey]
@@ -88,7 +88,7 @@ private struct FieldDecodingMembers<Key: CodingKey>: KeyedDecodingContainerProto
         try memberIfPresent(type, key)
     }
 
-    // Text, which most properties are, needs no look for a conformance.
+    // Text, the type of most properties, needs no search for a conformance.
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
         if case .string(let text)? = fields[key.stringValue] { text } else { try member(type, key) }

@@ -1,12 +1,12 @@
 import TidemarkModel
 
-/// The difference between two states of a record as the smallest patches that each field's rule knows, so that it merges
-/// with what others do meanwhile.
+/// The difference between two states of a record, as the smallest patches that each field's rule knows, so that it
+/// merges with concurrent changes of others.
 struct ModelChange {
     let collection: CollectionSchema
     let key: RecordKey
 
-    /// No mutation when nothing differs; two when elements of one set were both added and removed.
+    /// Returns the mutations: none when nothing differs, two when elements of one set were both added and removed.
     func mutations(from old: Fields, to new: Fields) throws -> [Mutation] {
         var patches: [NamedPatch] = []
         var removals: [NamedPatch] = []
@@ -38,7 +38,7 @@ struct ModelChange {
         if case .array(let elements)? = value { elements } else { [] }
     }
 
-    /// The keys that differ with their new values, `null` for those that are gone.
+    /// Returns the changed keys with their new values, `null` for removed ones.
     private func changedKeys(from old: FieldValue?, to new: FieldValue?) -> Fields {
         let (old, new) = (members(old), members(new))
         var keys = Fields()
@@ -61,6 +61,6 @@ struct ModelChange {
         case (nil, .some(let new)): return new
         default: break
         }
-        throw StoreError(Rejection(.invalid, "\(collection.name).\(name): a counter only moves by a number"))
+        throw StoreError(Rejection(.invalid, "\(collection.name).\(name): a counter can only change by a number"))
     }
 }

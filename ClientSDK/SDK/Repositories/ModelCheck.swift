@@ -1,14 +1,14 @@
 import TidemarkModel
 
-/// Checks a model against the schema before it is used: a wrong name is found at the start, and not as an empty list.
+/// Checks a model against the schema before it is used: a wrong name is found at the start, not as an empty list.
 ///
-/// The model is made of values that fit the schema and differ from field to field, and encoded again: which property stands
-/// for which field is then seen, and nothing has to be believed. Flags differ in eight models, where one has only two values.
+/// The check makes models of values that fit the schema and differ from field to field, and encodes them again. That
+/// shows which property maps to which field. Flags have only two values, so they differ across eight models.
 enum ModelCheck {
     private static let turns = 0..<8
 
-    /// - Throws: `StoreError` with `unknownName` or `coding` for a model as which no record can ever be read: a list would be
-    ///   empty without a word.
+    /// - Throws: `StoreError` with `unknownName` or `coding` for a model that can never hold any record: its lists
+    ///   would be empty without an error.
     static func checkPossible<Model: SyncModel>(_ model: Model.Type, _ collection: CollectionSchema) throws {
         let sample = ModelSample<Model>(collection, 0, isStrict: true)
         if sample.make() == nil, let error = sample.asked.impossible { throw error }
@@ -48,7 +48,7 @@ enum ModelCheck {
             throw StoreError(
                 .unknownName,
                 """
-                \(property): fieldNames say \(name), and \(collection.name) has no such field in the schema
+                \(property): fieldNames has \(name), and \(collection.name) has no such field in the schema
                 """)
         }
     }

@@ -1,10 +1,11 @@
 import TidemarkModel
 
-/// The way between an app's model and a record's fields.
+/// Converts between an app's model and a record's fields.
 struct ModelCoding<Model: SyncModel> {
     let collection: CollectionSchema
 
-    /// - Throws: `StoreError` with `coding` when the model cannot hold the record, e.g. lacks a value that it requires.
+    /// - Throws: `StoreError` with `coding` when the model cannot hold the record, e.g. when a required value is
+    ///   missing.
     func model(_ record: LocalRecord, _ state: RecordState) throws -> Model {
         do throws(Undecodable) {
             return try decoded(record, state)
@@ -13,7 +14,7 @@ struct ModelCoding<Model: SyncModel> {
         }
     }
 
-    /// For lists, which go on without a record that the model cannot hold.
+    /// Decodes a record for lists, which leave out a record that the model cannot hold.
     func decoded(_ record: LocalRecord, _ state: RecordState) throws(Undecodable) -> Model {
         var fields = record.fields
         for column in EnvelopeColumn.allCases where collection.field(column.rawValue) == nil {
@@ -29,7 +30,7 @@ struct ModelCoding<Model: SyncModel> {
         }
     }
 
-    /// Everything that the model encodes, as it does.
+    /// Returns everything that the model encodes, unchanged.
     func encoded(_ model: Model) throws -> Fields {
         let value: FieldValue
         do {
@@ -43,10 +44,11 @@ struct ModelCoding<Model: SyncModel> {
         return encoded
     }
 
-    /// The fields that the model sets.
+    /// Returns the fields that the model sets.
     func fields(_ model: Model) throws -> Fields { collection.fields(set: try encoded(model)) }
 
-    /// The fields that the model sets for a restore, and `null` for those that would stay if they were left out.
+    /// Returns the fields that the model sets for a restore, with `null` for those that would stay if they were left
+    /// out.
     func restoring(_ model: Model) throws -> Fields {
         var fields = try fields(model)
         let declared = Dictionary(
@@ -62,14 +64,14 @@ struct ModelCoding<Model: SyncModel> {
         return fields
     }
 
-    /// - Throws: `StoreError` with `coding` for an id that the collection does not go by.
+    /// - Throws: `StoreError` with `coding` for an id that the collection does not use.
     func key(_ id: Model.ID) throws(StoreError) -> RecordKey {
         RecordKey(collection: collection.name, id: try collection.recordID(id))
     }
 }
 
 extension CollectionSchema {
-    /// Of what a model encodes, the fields that it sets, as they are stored.
+    /// Returns the fields that a model's encoding sets, as they are stored.
     func fields(set encoded: Fields) -> Fields {
         var entries: [Fields.Entry] = []
         entries.reserveCapacity(encoded.entries.count)
@@ -79,13 +81,13 @@ extension CollectionSchema {
             if field == nil, EnvelopeColumn(rawValue: name) != nil { continue }
             entries.append(Fields.Entry(name: name, value: field?.type.canonical(entry.value) ?? entry.value))
         }
-        // In order already, but for a key; a model that has the key under its own name as well says it twice.
+        // They are already in order, except for a key. A model that also has the key under its own name sets it twice.
         return Fields(unsorted: entries) ?? entries.reduce(into: Fields()) { $0[$1.name] = $1.value }
     }
 }
 
 extension StoreError {
-    /// What is wrong, for the message of an error that names the record or the collection.
+    /// Returns the reason as text, for the message of an error that names the record or the collection.
     static func reason(_ error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is not set, and the type requires it"

@@ -1,90 +1,91 @@
 import TidemarkModel
 
-/// Which records of a model's collection are meant, by its properties: the compiler checks names and types.
+/// A condition that selects records of a model's collection by its properties; the compiler checks names and types.
 ///
 ///     \.boardId == board && \.phase != .closed && (.contains(\.tags, "red") || \.due < tomorrow)
 ///
-/// A property that is `nil` is a field that is not set, and fits `== nil`, `!=` any value, and nothing else. A filter sees what
-/// is stored, or the schema's default where nothing is; `SyncModel.defaults` it does not know. A property whose name is not that of the field is told by
-/// `SyncModel.fieldNames`. What is no stored property, or has a value that no field can hold, is an error when the filter is
-/// used: `StoreError` with `unknownName` or `coding`, which names it.
+/// A property that is `nil` is an unset field, and matches only `== nil`, and `!=` with any value. A filter sees the
+/// stored value, or else the schema's default; it does not see `SyncModel.defaults`. If a property's name differs from
+/// its field's, declare it in `SyncModel.fieldNames`. A computed property, or a value that no field can hold, makes the
+/// call that uses the filter throw `StoreError` with `unknownName` or `coding`, which names it.
 public struct ModelFilter<Model: SyncModel>: Hashable, Sendable {
-    /// The same by names; `nil` for all records.
+    /// The same filter by names; `nil` for all records.
     let filter: Filter?
 
     private init(_ filter: Filter?) { self.filter = filter }
 
-    /// All records: where a filter is put together step by step.
+    /// Matches all records: the start of a filter that is composed step by step.
     public static var all: ModelFilter { ModelFilter(nil) }
 
-    /// A filter by names, as part of a typed one: for fields that the model does not have.
+    /// Makes a filter by names part of a typed one: for fields that the model does not have.
     public static func named(_ filter: Filter) -> ModelFilter { ModelFilter(filter) }
 
-    /// The property has one of these values, however many there are.
+    /// Matches when the property has one of these values, any number of them.
     public static func `is`<Value: Encodable>(
         _ property: KeyPath<Model, Value>, oneOf values: some Sequence<Value>
     ) -> ModelFilter {
         field(property) { name in .among(name, try values.map { try FieldEncoder.encode($0) }) }
     }
 
-    /// The property has one of these values; it is not `nil`.
+    /// Matches when the property is not `nil` and has one of these values.
     public static func `is`<Value: Encodable>(
         _ property: KeyPath<Model, Value?>, oneOf values: some Sequence<Value>
     ) -> ModelFilter {
         field(property) { name in .among(name, try values.map { try FieldEncoder.encode($0) }) }
     }
 
-    /// The property is in the range, whose upper bound is not part of it.
+    /// Matches when the property is in the range, without its upper bound.
     public static func `is`<Value: OrderedValue>(
         _ property: KeyPath<Model, Value>, in range: Range<Value>
     ) -> ModelFilter {
         compare(property, .atLeast, range.lowerBound) && compare(property, .less, range.upperBound)
     }
 
-    /// The property is in the range, whose upper bound is not part of it; it is not `nil`.
+    /// Matches when the property is not `nil` and is in the range, without its upper bound.
     public static func `is`<Value: OrderedValue>(
         _ property: KeyPath<Model, Value?>, in range: Range<Value>
     ) -> ModelFilter {
         compare(property, .atLeast, range.lowerBound) && compare(property, .less, range.upperBound)
     }
 
-    /// The property is in the range, whose upper bound is part of it.
+    /// Matches when the property is in the range, including its upper bound.
     public static func `is`<Value: OrderedValue>(
         _ property: KeyPath<Model, Value>, in range: ClosedRange<Value>
     ) -> ModelFilter {
         compare(property, .atLeast, range.lowerBound) && compare(property, .atMost, range.upperBound)
     }
 
-    /// The property is in the range, whose upper bound is part of it; it is not `nil`.
+    /// Matches when the property is not `nil` and is in the range, including its upper bound.
     public static func `is`<Value: OrderedValue>(
         _ property: KeyPath<Model, Value?>, in range: ClosedRange<Value>
     ) -> ModelFilter {
         compare(property, .atLeast, range.lowerBound) && compare(property, .atMost, range.upperBound)
     }
 
-    /// The field is not set; the same as `property == nil`.
+    /// Matches when the field is not set; the same as `property == nil`.
     public static func isNil<Value>(_ property: KeyPath<Model, Value?>) -> ModelFilter {
         field(property) { .isMissing($0) }
     }
 
-    /// The text begins with these characters, in this case. For words anywhere in a text there is `Repository.search`.
+    /// Matches when the text begins with these characters, case-sensitively. For words anywhere in a text, use
+    /// `Repository.search`.
     public static func hasPrefix(_ property: KeyPath<Model, String>, _ prefix: String) -> ModelFilter {
         field(property) { .prefix($0, prefix) }
     }
 
-    /// The text is there and begins with these characters, in this case.
+    /// Matches when the text is set and begins with these characters, case-sensitively.
     public static func hasPrefix(_ property: KeyPath<Model, String?>, _ prefix: String) -> ModelFilter {
         field(property) { .prefix($0, prefix) }
     }
 
-    /// The set has this element.
+    /// Matches when the set has this element.
     public static func contains<Elements: Collection>(
         _ property: KeyPath<Model, Elements>, _ element: Elements.Element
     ) -> ModelFilter where Elements.Element: Encodable {
         field(property) { .contains($0, try text(of: element, $0)) }
     }
 
-    /// The set is there and has this element.
+    /// Matches when the set is not `nil` and has this element.
     public static func contains<Elements: Collection>(
         _ property: KeyPath<Model, Elements?>, _ element: Elements.Element
     ) -> ModelFilter where Elements.Element: Encodable {
@@ -126,71 +127,71 @@ public struct ModelFilter<Model: SyncModel>: Hashable, Sendable {
         return text
     }
 
-    /// Both hold.
+    /// Matches when both filters match.
     public static func && (left: ModelFilter, right: ModelFilter) -> ModelFilter {
         guard let first = left.filter, let second = right.filter else { return left.filter == nil ? right : left }
         return ModelFilter(first.and(second))
     }
 
-    /// At least one holds.
+    /// Matches when at least one of the filters matches.
     public static func || (left: ModelFilter, right: ModelFilter) -> ModelFilter {
         guard let first = left.filter, let second = right.filter else { return .all }
         return ModelFilter(first.or(second))
     }
 
-    /// The filter does not hold.
+    /// Matches when the filter does not.
     public static prefix func ! (filter: ModelFilter) -> ModelFilter {
-        // No record is none of all.
+        // The negation of "all records" matches none.
         ModelFilter(filter.filter?.negated ?? Filter.isAmong(EnvelopeColumn.id.rawValue, []))
     }
 }
 
-/// The property has this value; for `nil`, the field is not set.
+/// Matches when the property has this value; with `nil`, when the field is not set.
 public func == <Model: SyncModel, Value: Encodable & Equatable>(
     property: KeyPath<Model, Value>, value: Value
 ) -> ModelFilter<Model> { .equal(property, value) }
 
-/// The property has another value, or the field is not set; for `nil`, it is set.
+/// Matches when the property has another value or the field is not set; with `nil`, when it is set.
 public func != <Model: SyncModel, Value: Encodable & Equatable>(
     property: KeyPath<Model, Value>, value: Value
 ) -> ModelFilter<Model> { .equal(property, value, isNegated: true) }
 
-/// The property is smaller.
+/// Matches when the property is smaller.
 public func < <Model: SyncModel, Value: OrderedValue>(
     property: KeyPath<Model, Value>, value: Value
 ) -> ModelFilter<Model> { .compare(property, .less, value) }
 
-/// The field is set and smaller.
+/// Matches when the field is set and smaller.
 public func < <Model: SyncModel, Value: OrderedValue>(
     property: KeyPath<Model, Value?>, value: Value
 ) -> ModelFilter<Model> { .compare(property, .less, value) }
 
-/// The property is smaller or equal.
+/// Matches when the property is smaller or equal.
 public func <= <Model: SyncModel, Value: OrderedValue>(
     property: KeyPath<Model, Value>, value: Value
 ) -> ModelFilter<Model> { .compare(property, .atMost, value) }
 
-/// The field is set, and smaller or equal.
+/// Matches when the field is set and smaller or equal.
 public func <= <Model: SyncModel, Value: OrderedValue>(
     property: KeyPath<Model, Value?>, value: Value
 ) -> ModelFilter<Model> { .compare(property, .atMost, value) }
 
-/// The property is larger.
+/// Matches when the property is larger.
 public func > <Model: SyncModel, Value: OrderedValue>(
     property: KeyPath<Model, Value>, value: Value
 ) -> ModelFilter<Model> { .compare(property, .greater, value) }
 
-/// The field is set and larger.
+/// Matches when the field is set and larger.
 public func > <Model: SyncModel, Value: OrderedValue>(
     property: KeyPath<Model, Value?>, value: Value
 ) -> ModelFilter<Model> { .compare(property, .greater, value) }
 
-/// The property is larger or equal.
+/// Matches when the property is larger or equal.
 public func >= <Model: SyncModel, Value: OrderedValue>(
     property: KeyPath<Model, Value>, value: Value
 ) -> ModelFilter<Model> { .compare(property, .atLeast, value) }
 
-/// The field is set, and larger or equal.
+/// Matches when the field is set and larger or equal.
 public func >= <Model: SyncModel, Value: OrderedValue>(
     property: KeyPath<Model, Value?>, value: Value
 ) -> ModelFilter<Model> { .compare(property, .atLeast, value) }

@@ -1,20 +1,21 @@
-/// One rule of an order of records, by a property: the compiler checks its name.
+/// One rule of an order of records, by a property; the compiler checks its name.
 ///
 ///     order: [.by(\.phase), .by(\.due, .descending)]
 ///
-/// Records that are equal by all rules are in the order of their coming to this device, by the direction of the last.
+/// Records that are equal by all rules are in the order of their arrival on this device, in the direction of the last
+/// rule.
 public struct ModelOrder<Model: SyncModel>: Hashable, Sendable {
-    /// Which end comes first.
+    /// The direction of a rule.
     public enum Direction: Hashable, Sendable {
-        /// The smallest value first; records without one before all others.
+        /// The smallest value first; records without one come before all others.
         case ascending
-        /// The largest value first; records without one after all others.
+        /// The largest value first; records without one come after all others.
         case descending
     }
 
     let terms: [RecordOrder.Term]
 
-    /// By the value of a property: text by the bytes of its UTF-8, sets and structs by their JSON.
+    /// Sorts by the value of a property: text by the bytes of its UTF-8, sets and structs by their JSON.
     public static func by<Value>(_ property: KeyPath<Model, Value>, _ direction: Direction = .ascending) -> ModelOrder {
         let key: RecordOrder.Key
         do throws(StoreError) {
@@ -25,17 +26,18 @@ public struct ModelOrder<Model: SyncModel>: Hashable, Sendable {
         return ModelOrder(terms: [RecordOrder.Term(key: key, isDescending: direction == .descending)])
     }
 
-    /// An order by names.
+    /// Makes an order by names a typed one.
     public static func named(_ order: RecordOrder) -> ModelOrder { ModelOrder(terms: order.terms) }
 
-    /// As the server numbered the creations; what it has not seen comes last, in the order of writing.
+    /// The order in which the server numbered the creations; records that it has not seen come last, in the order of
+    /// writing.
     public static var oldestFirst: ModelOrder { named(.oldestFirst) }
-    /// The other way round.
+    /// The reverse of `oldestFirst`.
     public static var newestFirst: ModelOrder { named(.newestFirst) }
 }
 
 extension RecordOrder {
-    /// The rules as one order; `oldestFirst` where there are none.
+    /// Combines the rules into one order; without rules, this is `oldestFirst`.
     init<Model>(_ rules: [ModelOrder<Model>]) {
         self = rules.isEmpty ? .oldestFirst : RecordOrder(rules.flatMap(\.terms))
     }

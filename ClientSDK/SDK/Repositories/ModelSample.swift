@@ -3,24 +3,24 @@ import TidemarkModel
 
 /// A model made of values that fit the schema and differ from field to field.
 struct ModelSample<Model: SyncModel> {
-    /// What the model has asked for.
+    /// The requests of the model's decoding.
     final class Asked {
         fileprivate(set) var names: [String] = []
-        /// A property that cannot read what its field holds.
+        /// The error of a property that cannot hold its field's values.
         fileprivate(set) var misfit: String?
-        /// Why no record that the schema allows can ever be read as the model.
+        /// The reason why the model can never hold any record that the schema allows.
         fileprivate(set) var impossible: StoreError?
-        /// A property is asked for that may be absent.
+        /// True while an optional property is decoded.
         fileprivate var isOptional = false
-        /// The property that was asked for `nil` last: the standard library does so for an optional text, number or flag, and then
-        /// asks for the value.
+        /// The property that was last asked for `nil`: the standard library does so for an optional text, number or
+        /// flag before it asks for the value.
         fileprivate var maybeAbsent: String?
     }
 
     let asked = Asked()
     private let collection: CollectionSchema
     private let turn: Int
-    /// Has only values of fields that the schema has.
+    /// True when only fields of the schema have values.
     private let isStrict: Bool
 
     init(_ collection: CollectionSchema, _ turn: Int, isStrict: Bool = false) {
@@ -29,13 +29,13 @@ struct ModelSample<Model: SyncModel> {
         self.isStrict = isStrict
     }
 
-    /// `nil` where none can be made.
+    /// Returns the model; `nil` when none can be made.
     func make() -> Model? {
-        // What is wrong has been noted; what cannot be made up is no mistake.
+        // Errors have been noted; a value that cannot be made up is not a mistake.
         try? Model(from: SampleDecoder(source: self, name: nil))
     }
 
-    /// - Parameter name: of the field that the value is for, or is a part of.
+    /// - Parameter name: the field of the value, or of the value that contains it.
     fileprivate func value<Value: Decodable>(_ type: Value.Type, of name: String, isNested: Bool) throws -> Value {
         if !isNested { checkDefault(type, name) }
         let sample = isNested ? nil : fieldValue(name)
@@ -51,19 +51,19 @@ struct ModelSample<Model: SyncModel> {
             }
             throw none(name)
         }
-        // Twice the same where it succeeds; the errors say nothing that is not known.
+        // If it succeeds, the value is always the same; the errors add nothing.
         if let sample, let value = try? FieldDecoder.decode(type, from: sample) { return value }
         if let cases = (type as? any CaseIterable.Type).flatMap({ Array($0.allCases) as? [Value] }), !cases.isEmpty {
             return cases[(number(name) + turn) % cases.count]
         }
-        // A default that does not decode is no sample.
+        // A default that cannot be decoded is not a sample.
         if !isNested, let known = Model.defaults[name], let value = try? FieldDecoder.decode(type, from: known) {
             return value
         }
         return try Value(from: SampleDecoder(source: self, name: name))
     }
 
-    /// What the schema has records read as, the property must be able to read.
+    /// Checks that the property can hold the schema's default.
     private func checkDefault<Value: Decodable>(_ type: Value.Type, _ name: String) {
         guard asked.misfit == nil, let value = collection.defaults[name] else { return }
         do {
@@ -75,7 +75,7 @@ struct ModelSample<Model: SyncModel> {
 
     fileprivate func note(_ name: String) { if !asked.names.contains(name) { asked.names.append(name) } }
 
-    /// - Throws: in a strict sample, for a name that the schema does not have.
+    /// - Throws: an error for a name that the schema does not have, in a strict sample.
     fileprivate func require(_ name: String) throws {
         guard isStrict, fieldType(name) == nil, Model.defaults[name] == nil else { return }
         let reason = "\(Model.self): reads \(name), and \(collection.name) has no such field in the schema"
@@ -83,7 +83,7 @@ struct ModelSample<Model: SyncModel> {
         throw none(name)
     }
 
-    /// Notes what rules each record out, unless the property can do without the field's value.
+    /// Notes an error that excludes every record, unless the property can do without the field's value.
     private func rule(_ error: StoreError, of name: String) {
         guard asked.impossible == nil, !asked.isOptional, asked.maybeAbsent != name, Model.defaults[name] == nil else {
             return
@@ -91,7 +91,7 @@ struct ModelSample<Model: SyncModel> {
         asked.impossible = error
     }
 
-    /// Further values that a field of the type may hold: texts of all kinds.
+    /// Returns further values of the field's type: texts of all kinds.
     private func texts(of type: FieldType) -> [FieldValue] {
         guard type == .string else { return [] }
         return [
@@ -108,7 +108,7 @@ struct ModelSample<Model: SyncModel> {
         collection.field(collection.fieldName(name))?.type ?? EnvelopeColumn(rawValue: name)?.type
     }
 
-    /// Different for each name that was asked for.
+    /// Returns a number that differs for each requested name.
     private func number(_ name: String) -> Int { (asked.names.firstIndex(of: name) ?? 0) + 1 }
 
     private func fieldValue(_ name: String) -> FieldValue? {
@@ -129,16 +129,16 @@ struct ModelSample<Model: SyncModel> {
         }
     }
 
-    /// For what is nested in a value.
+    /// The candidates for values that are nested in a value.
     private var parts: [FieldValue] {
         [.string("a"), .integer(1), .double(0.5), .boolean(true), .string(UniqueID(high: 0, low: 1).description)]
     }
 }
 
-/// Gives the values of a sample; nested in a field, whatever fits.
+/// Supplies the values of a sample; nested in a field, any value that fits.
 private struct SampleDecoder<Model: SyncModel>: Decoder, SingleValueDecodingContainer {
     let source: ModelSample<Model>
-    /// `nil` for the record itself.
+    /// The field's name; `nil` for the record itself.
     let name: String?
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -151,7 +151,7 @@ private struct SampleDecoder<Model: SyncModel>: Decoder, SingleValueDecodingCont
     func decodeNil() -> Bool { false }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // As of an enumeration or a wrapped value, which is the field itself.
+        // For an enumeration or a wrapped value, which is the field itself.
         try source.value(type, of: name ?? "", isNested: name == nil)
     }
 }
@@ -178,7 +178,7 @@ private struct SampleMembers<Model: SyncModel, Key: CodingKey>: KeyedDecodingCon
         let wasOptional = decoder.source.asked.isOptional
         decoder.source.asked.isOptional = true
         defer { decoder.source.asked.isOptional = wasOptional }
-        // What cannot be made up may be absent.
+        // A value that cannot be made up may be absent.
         return try? decode(type, forKey: key)
     }
 
@@ -197,7 +197,7 @@ private struct SampleMembers<Model: SyncModel, Key: CodingKey>: KeyedDecodingCon
     }
 }
 
-/// No elements: every array may be empty.
+/// An empty list of elements: every array may be empty.
 private struct SampleElements: UnkeyedDecodingContainer {
     var codingPath: [any CodingKey] { [] }
     var count: Int? { 0 }

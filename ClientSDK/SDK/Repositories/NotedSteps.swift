@@ -1,13 +1,13 @@
 import TidemarkLock
 
-/// What a batch has noted and nobody has carried out yet, in its order. The batch shares it with the snapshot of the same
-/// transaction, which has it carried out before it reads.
+/// The steps that a batch has noted and nobody has executed yet, in their order. The batch shares them with the
+/// snapshot of the same transaction, which executes them before it reads.
 final class NotedSteps: Sendable {
     private let steps = Lock<[WriteBatch.Step]>([])
 
     func note(_ step: @escaping WriteBatch.Step) { steps.withLock { $0.append(step) } }
 
-    /// The steps, which are then noted no more.
+    /// Returns the steps and removes them.
     func take() -> [WriteBatch.Step] {
         steps.withLock { steps in
             defer { steps = [] }

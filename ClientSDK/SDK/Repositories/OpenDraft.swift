@@ -1,11 +1,11 @@
 import TidemarkModel
 
-/// The transaction of a closure that reads and writes: what it has noted is carried out before it reads again.
+/// The transaction of a closure that reads and writes: its noted steps are executed before each read.
 final class OpenDraft {
     private var draft: WriteDraft
     private let noted: NotedSteps
     private let database: LocalDatabase
-    /// What was wrong with a step. A closure that catches it has not made it right.
+    /// The error of a step. It stays in effect even if the closure catches it.
     private var failure: (any Error)?
 
     init(_ draft: WriteDraft, _ noted: NotedSteps, _ database: LocalDatabase) {
@@ -14,7 +14,7 @@ final class OpenDraft {
         self.database = database
     }
 
-    /// Carries out what was noted, so that a reading sees it.
+    /// Executes the noted steps, so that a read sees them.
     func catchUp() throws {
         if let failure { throw failure }
         do {
@@ -26,9 +26,9 @@ final class OpenDraft {
         }
     }
 
-    /// Carries out the rest, and appends all of it to the outbox.
+    /// Executes the remaining steps and appends all of them to the outbox.
     ///
-    /// - Returns: the ids of the parts; none when nothing was written.
+    /// - Returns: the ids of the parts; empty when nothing was written.
     func finish(_ id: TransactionID) throws -> [TransactionID] {
         try catchUp()
         return try draft.finish(id)

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A value with an order that a field keeps: numbers and times by size, text by the bytes of its UTF-8.
+/// A value whose order is the order of its field: numbers and times by size, text by the bytes of its UTF-8.
 ///
-/// A type of an app may be one when its order is that of what it is stored as: a wrapped number, say, and no enumeration of
-/// strings.
+/// An app's type may conform if its order is that of its stored value: a wrapped number, for example, but not an
+/// enumeration of strings.
 public protocol OrderedValue: Comparable, Encodable {}
 
 extension Int: OrderedValue {}

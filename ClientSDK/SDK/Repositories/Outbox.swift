@@ -2,18 +2,20 @@ public import Foundation
 import GRDB
 public import TidemarkModel
 
-/// What waits to be sent, and what the server refused.
+/// The transactions that wait to be sent, and those that the server refused.
 public struct Outbox: Sendable {
     let store: SyncStore
 
-    /// Transactions that are written and not settled, now and after each change.
+    /// The number of transactions that are written and not settled, now and after each change.
     public var pendingCount: LiveValues<Int> {
         LiveValues(
             store.database, of: ObservationOrigin("pending"), fetch: { try OutboxTable(db: $0).pendingCount() },
             map: { $0 })
     }
 
-    /// Transactions that came to nothing too often, and those behind them in the same scopes, oldest first.
+    /// Returns the transactions that failed too often, and those behind them in the same scopes, oldest first.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func failed() async throws -> [FailedTransaction] {
         try await store.database.read { [store] db in
             let answered = try Withholding(db: db).answered()
@@ -30,21 +32,26 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// Sends all of them again, in their order; `FailedTransaction.retry()` sends one. What may have arrived after all follows
-    /// once the server has said that it did not. With a new connection the same happens by itself to those that met a passing
-    /// outage, and not to those that `needsRetry`.
+    /// Sends all failed transactions again, in their order; `FailedTransaction.retry()` sends one. A transaction that
+    /// may have arrived is sent only after the server has said that it did not. A new connection does the same
+    /// automatically for transactions that met an outage, but not for those with `needsRetry`.
+    ///
+    /// - Throws: `StoreError` when the file cannot be written.
     public func retryFailed() async throws {
         try await store.enqueue { [database = store.database] db in try database.releaseWithheld(isAsked: true, db) }
     }
 
-    /// Transactions that were refused, oldest first.
+    /// Returns the transactions that the server refused, oldest first.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func parked() async throws -> [ParkedTransaction] {
         let stored = try await store.database.read { db in try Parking(db: db).parked() }
         return stored.map { ParkedTransaction(store: store, stored: $0) }
     }
 }
 
-/// A write that was refused for good and taken back. It stays until it is retried or discarded.
+/// A write that the server refused permanently and that was undone on this device. It stays until it is retried or
+/// discarded.
 public struct ParkedTransaction: Sendable, Identifiable, Equatable {
     private let store: SyncStore
     private let stored: StoredParked
@@ -57,21 +64,21 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
     var database: LocalDatabase { store.database }
 
     public var id: UUID { UUID(stored.transaction.id) }
-    /// The payload.
+    /// The mutations of the write.
     public var mutations: [Mutation] { stored.transaction.mutations }
-    /// When the app wrote it, by the device's clock.
+    /// The time when the app wrote it, by the device's clock.
     var written: Milliseconds { stored.transaction.clientTime }
-    /// Why it was refused.
+    /// The reason for the refusal.
     public var rejection: Rejection { stored.rejection }
-    /// When this device learned of it.
+    /// The time when this device learned of the refusal.
     public var parked: Date { Date(timeIntervalSince1970: Double(stored.parked) / 1_000) }
 
-    /// Writes the payload again. It says what was seen when it was first written: what it takes the place of is in the
-    /// history of the record, and told as `ConflictNote` with `overwrote`.
+    /// Writes the payload again. The server treats it as written with the knowledge of the first attempt: a value that
+    /// it replaces is kept in the history of the record, and is reported as `ConflictNote` with `overwrote`.
     ///
-    /// One of nothing but `manual` fields that others have changed since is not sent: it stays parked with `conflict`, as the
-    /// receipt says, and `SyncStore.conflicts()` has both values to choose from.
-    /// - Throws: `StoreError` when it no longer applies to the records as they are; it then stays parked.
+    /// If the payload consists only of `manual` fields that others have changed since, it is not sent. It stays parked
+    /// with `conflict`, as the receipt says, and `SyncStore.conflicts()` has both values to choose from.
+    /// - Throws: `StoreError` when the payload no longer applies to the present records; it then stays parked.
     @discardableResult
     public func retry() async throws -> WriteReceipt {
         let database = store.database
@@ -80,12 +87,13 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
         return WriteReceipt(written, database)
     }
 
-    /// Writes the payload again as changed by the app: what the refusal objects to, a smaller text, another target. What
-    /// was seen stays what it was for the fields that the first version wrote as well.
+    /// Writes the payload again after the app has changed it, for example to a shorter text or another target. For
+    /// fields that the first version also wrote, the knowledge of the first attempt stays.
     ///
     ///     try await parked.edit { mutations in mutations.removeLast() }
     ///
-    /// - Throws: `StoreError` when the changed payload does not apply, or whatever `change` throws; it then stays parked.
+    /// - Throws: `StoreError` when the changed payload does not apply, or any error of `change`; the transaction then
+    ///   stays parked.
     @discardableResult
     public func edit(_ change: @Sendable (inout [Mutation]) throws -> Void) async throws -> WriteReceipt {
         var mutations = stored.transaction.mutations
@@ -103,8 +111,8 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
         return WriteReceipt(transaction.id, database)
     }
 
-    /// The payload and why it was refused, as one JSON object for a support case: `id`, `code`, `message`, `parked` in
-    /// milliseconds since 1970, and `transaction` as it was sent. It holds what the user wrote.
+    /// Returns the payload and the refusal as one JSON object for a support case: `id`, `code`, `message`, `parked` in
+    /// milliseconds since 1970, and `transaction` as it was sent. It contains what the user wrote.
     public func export() -> String {
         let report: Fields = [
             "id": .string(stored.transaction.id.description), "code": .string(rejection.code.rawValue),
@@ -116,7 +124,9 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
 
     public static func == (left: ParkedTransaction, right: ParkedTransaction) -> Bool { left.stored == right.stored }
 
-    /// Gives the write up.
+    /// Discards the write.
+    ///
+    /// - Throws: `StoreError` with `notFound` when the write is no longer parked.
     public func discard() async throws {
         let database = store.database
         try await database.change { [id = stored.transaction.id] db in try database.discardParked(id, db) }

@@ -1,11 +1,11 @@
 import TidemarkLock
 import TidemarkModel
 
-/// Which field a property of a model stands for; `KEYPATHS.md` says why it needs no declaration.
+/// Finds the field that a property of a model maps to. `KEYPATHS.md` explains why this needs no declaration.
 enum PropertyNames {
-    /// The field's name: what the model's `fieldNames` say, else the name of the stored property.
+    /// Returns the field's name: from the model's `fieldNames`, or else the name of the stored property.
     ///
-    /// - Throws: `StoreError` with `unknownName` for a key path that is no stored property.
+    /// - Throws: `StoreError` with `unknownName` for a key path that is not a stored property.
     static func field<Model: SyncModel>(of property: PartialKeyPath<Model>) throws(StoreError) -> String {
         let path = Path(property)
         if let known = known.withLock({ $0[path] }) { return known }
@@ -21,26 +21,27 @@ enum PropertyNames {
         return name
     }
 
-    /// The field's name, or the error for when it is used.
+    /// Returns the field's name, or the error to throw when it is used.
     static func result<Model: SyncModel>(of property: PartialKeyPath<Model>) -> Result<String, StoreError> {
         Result { () throws(StoreError) in try field(of: property) }
     }
 
-    /// What the property is called in the program; `nil` for one that is computed, or part of another.
+    /// Returns the property's name in the program; `nil` for a computed property or a part of another one.
     static func storedName<Model: SyncModel>(of property: PartialKeyPath<Model>) -> String? {
         if #available(iOS 16.4, macOS 13.3, *) { return describedName(of: property) }
         return laidOutName(of: property)
     }
 
-    /// The same where a key path cannot say it: of a part of another property that begins where that one does, it is that one's
-    /// name. Only of structures.
+    /// Returns the same from the memory layout, where a key path cannot tell the name. For a part at the start of
+    /// another property, it is that property's name. Only for structures.
     static func laidOutName<Model: SyncModel>(of property: PartialKeyPath<Model>) -> String? {
         MemoryLayout<Model>.offset(of: property).flatMap { StoredLayout(Model.self)?.name(at: $0) }
     }
 
     @available(iOS 16.4, macOS 13.3, *)
     private static func describedName<Model: SyncModel>(of property: PartialKeyPath<Model>) -> String? {
-        // `\Card.title`, as SE-0369 has it; a computed one has an address in brackets, a part of another one has dots.
+        // `\Card.title`, as defined in SE-0369; a computed property has an address in brackets, a part of another one
+        // has dots.
         let (text, head) = (property.debugDescription, "\\\(Model.self).")
         guard text.hasPrefix(head) else { return nil }
         let name = text.dropFirst(head.count)
@@ -48,7 +49,7 @@ enum PropertyNames {
         return isName && !name.isEmpty ? String(name) : nil
     }
 
-    /// As many as the program has properties: only stored ones are kept, which hold no values.
+    /// The known names. There are at most as many as the program has stored properties.
     private static let known = Lock<[Path: String]>([:])
 
     // Key paths never change, and those that are kept capture nothing.

@@ -3,15 +3,15 @@ import TidemarkModel
 
 /// A list of records as the clause of a SELECT, checked against the schema.
 struct RecordQuery: Sendable {
-    /// What follows the name of the table.
+    /// The SQL after the name of the table.
     let clause: String
     let arguments: [DatabaseValue]
-    /// The fields that the filter asks about.
+    /// The fields that the filter uses.
     let filtered: Set<String>
 
-    /// - Parameter continuation: only what comes after a record in the order.
+    /// - Parameter continuation: a record of the order; only records after it are selected.
     /// - Throws: `StoreError` with `unknownName` for a field that the schema does not have, `coding` for a value of a
-    ///   type that the field does not have.
+    ///   type that does not fit the field.
     init(
         _ table: CollectionTable, where filter: Filter?, orderBy order: RecordOrder, limit: Int?, in scope: ScopeID?,
         after continuation: Continuation? = nil
@@ -29,7 +29,7 @@ struct RecordQuery: Sendable {
         filtered = writer.filtered
     }
 
-    /// How many there are.
+    /// Creates a query that counts the records.
     init(counting table: CollectionTable, where filter: Filter?, in scope: ScopeID?) throws {
         var writer = Writer(table: table)
         clause = try writer.choice(filter, scope, nil)
@@ -37,25 +37,25 @@ struct RecordQuery: Sendable {
         filtered = writer.filtered
     }
 
-    /// One record by its id.
+    /// Creates a query for one record by its id.
     init(_ id: UniqueID) {
         clause = "WHERE local_id = ?"
         arguments = [id.description.databaseValue]
         filtered = []
     }
 
-    /// Records by their ids.
+    /// Creates a query for records by their ids.
     init(_ ids: some Sequence<UniqueID>) {
         clause = "WHERE local_id IN (SELECT value FROM json_each(?))"
         arguments = [FieldValue.array(ids.map { .string($0.description) }).json.databaseValue]
         filtered = []
     }
 
-    /// Conditions and orders in SQL, with the values that go with them.
+    /// Writes conditions and orders as SQL, and collects their values.
     struct Writer {
         let collection: CollectionSchema
         let schema: Schema
-        /// Before each column, so that no table or function beside it has a column of that name: `"cards".`.
+        /// The prefix of each column, so that no other table or function is mistaken for it: `"cards".`.
         let qualifier: String
         var values: [DatabaseValue] = []
         private(set) var filtered: Set<String> = []
@@ -71,7 +71,7 @@ struct RecordQuery: Sendable {
         /// The table's name in SQL.
         var quotedName: String { CollectionTable.quoted(collection.name) }
 
-        /// The WHERE clause; empty where all records are meant.
+        /// Returns the WHERE clause; empty when all records are selected.
         mutating func choice(
             _ filter: Filter?, _ scope: ScopeID?, _ continuation: (Continuation, RecordOrder)?
         ) throws -> String {
@@ -97,7 +97,7 @@ struct RecordQuery: Sendable {
             case .contains(let name, let element):
                 let (column, type) = try asked(name)
                 guard type == .set else {
-                    throw StoreError(.coding, "\(collection.name).\(name): is no set")
+                    throw StoreError(.coding, "\(collection.name).\(name): is not a set")
                 }
                 values.append(element.databaseValue)
                 return "EXISTS (SELECT 1 FROM json_each(\(column)) WHERE json_each.value = ?)"
@@ -111,7 +111,7 @@ struct RecordQuery: Sendable {
             }
         }
 
-        /// One argument however many values there are, so that the statement stays the same.
+        /// Uses one argument for any number of values, so that the statement stays the same.
         private mutating func among(_ name: String, _ options: [FieldValue]) throws -> String {
             let (column, type) = try asked(name)
             let list = try options.filter { $0 != .null }.map { try bound($0, type, name).listed }
@@ -128,11 +128,11 @@ struct RecordQuery: Sendable {
             return "\(column) IN (SELECT local_id FROM \(other.quotedName)\(condition))"
         }
 
-        /// As a range, which an index knows.
+        /// Writes a prefix as a range, which an index can use.
         private mutating func begins(_ name: String, _ prefix: String) throws -> String {
             let (column, type) = try asked(name)
             guard type == .string || type == .blob || type == .reference else {
-                throw StoreError(.coding, "\(collection.name).\(name): is no text")
+                throw StoreError(.coding, "\(collection.name).\(name): is not text")
             }
             values.append(prefix.databaseValue)
             guard let end = prefix.firstWithoutPrefix else { return "\(column) >= ?" }
@@ -140,7 +140,7 @@ struct RecordQuery: Sendable {
             return "(\(column) >= ? AND \(column) < ?)"
         }
 
-        /// A value as the column has it.
+        /// Returns a value as the column stores it.
         func bound(_ value: FieldValue, _ type: FieldType, _ name: String) throws -> DatabaseValue {
             guard let bound = type.canonical(value).flatMap({ type.databaseValue($0) }) else {
                 throw StoreError(
@@ -180,12 +180,13 @@ struct RecordQuery: Sendable {
 }
 
 extension CollectionSchema {
-    /// The collection whose records a reference names.
+    /// Returns the collection to whose records a reference refers.
     ///
-    /// - Throws: `StoreError` with `unknownName` when the field is no reference, or one to records of another collection.
+    /// - Throws: `StoreError` with `unknownName` when the field is not a reference, or is one to records of another
+    ///   collection.
     func target(of name: String, as target: String, in schema: Schema) throws(StoreError) -> CollectionSchema {
         guard field(name)?.type == .reference || field(name) == nil && name == EnvelopeColumn.id.rawValue else {
-            throw StoreError(.unknownName, "\(self.name).\(name): is no reference in the schema")
+            throw StoreError(.unknownName, "\(self.name).\(name): is not a reference in the schema")
         }
         if let declared = field(name)?.target, declared != target {
             throw StoreError(.unknownName, "\(self.name).\(name): refers to \(declared), and not to \(target)")
@@ -198,7 +199,7 @@ extension CollectionSchema {
 }
 
 extension DatabaseValue {
-    /// As an element of a JSON array that SQLite takes apart again.
+    /// The value as an element of a JSON array that SQLite parses again.
     fileprivate var listed: FieldValue {
         switch storage {
         case .int64(let number): .integer(number)
@@ -210,11 +211,11 @@ extension DatabaseValue {
 }
 
 extension String {
-    /// The first text, by bytes, that comes after all that begin with this one; `nil` when there is none.
+    /// The first text, by bytes, after all those that begin with this one; `nil` when there is none.
     var firstWithoutPrefix: String? {
         var scalars = Array(unicodeScalars)
         while let last = scalars.popLast() {
-            // What follows D7FF are halves of characters, and is no character.
+            // Surrogates follow D7FF; they are not characters.
             let next = last.value == 0xd7ff ? 0xe000 : last.value + 1
             guard let scalar = Unicode.Scalar(next) else { continue }
             var text = String.UnicodeScalarView(scalars)
@@ -225,7 +226,7 @@ extension String {
     }
 }
 
-/// A row as it was read, for comparing before it becomes a model.
+/// A row as it was read, to be compared before it becomes a model.
 struct StoredRow: Hashable, Sendable {
     var record: LocalRecord
     var state: RecordState

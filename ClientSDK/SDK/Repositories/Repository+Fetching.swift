@@ -2,20 +2,21 @@ import GRDB
 import TidemarkModel
 
 extension Repository {
-    /// The record of that id, from the server where it is not on this device: one that the cache's policy evicted or left there.
-    /// For a link, a push notification, or a reference to something old.
+    /// Returns the record with that id, from the server if it is not on this device: one that the cache's policy
+    /// evicted or did not fetch. Use it for a link, a push notification, or a reference to something old.
     ///
     ///     guard let order = try await orders.fetch(id, in: ScopeID(record: shop)) else { return show("no such order") }
     ///
-    /// Answers at once for a record that is on the device, or that the server cannot have. Else asks the server for this one
-    /// record and waits, 10 s at most. The record then stays like any other, until the policy evicts it.
+    /// If the record is on the device, or the server cannot have it, the call returns at once. Otherwise it asks the
+    /// server for this one record and waits at most 10 s. The record then stays like any other until the policy evicts
+    /// it.
     ///
     /// - Parameters:
     ///   - id: the record's id.
-    ///   - scope: the scope that the record belongs to.
-    /// - Returns: `nil` where there is no such record in the scope, and for a scope that is not on this device.
-    /// - Throws: `StoreError` with `unreachable` when it may be at the server, and there is no connection or no answer; with
-    ///   `coding` when the model cannot hold it; `CancellationError`.
+    ///   - scope: the scope of the record.
+    /// - Returns: `nil` when the scope has no such record, and for a scope that is not on this device.
+    /// - Throws: `StoreError` with `unreachable` when the server may have the record, but there is no connection or no
+    ///   answer; with `coding` when the model cannot hold it; `CancellationError`.
     @concurrent public func fetch(_ id: Model.ID, in scope: ScopeID) async throws -> Model? {
         if let model = try await read(id) { return model }
         let key = try store.database.coding(Model.self).key(id)
@@ -31,7 +32,7 @@ extension Repository {
         return try await read(id)
     }
 
-    /// Waits until the server has said whether there is such a record.
+    /// Waits until the server has said whether the record exists.
     private func waitForAnswer(to key: RecordKey, in scope: ScopeID) async throws {
         let database = store.database
         let isWanted = { @Sendable (db: Database) in try RefetchTable(db: db).holds(key, scope: scope) }
@@ -44,7 +45,7 @@ extension Repository {
             group.addTask { [syncing = store.syncing] in
                 for await status in syncing.values() where !status.phase.isConnected { break }
             }
-            // Ends early when the answer is there.
+            // The sleep ends early when the answer has arrived.
             group.addTask { [clock = store.environment.clock] in
                 do { try await clock.sleep(for: .seconds(10)) } catch {}
             }
@@ -53,6 +54,6 @@ extension Repository {
         }
         try Task.checkCancellation()
         guard try await database.read(isWanted) else { return }
-        throw StoreError(.unreachable, "\(key): the server has not answered; it is asked on")
+        throw StoreError(.unreachable, "\(key): the server has not answered yet; the request continues")
     }
 }

@@ -2,26 +2,25 @@ import GRDB
 import GRDBSQLite
 public import TidemarkModel
 
-// The compiler checks the names and types of these; those with strings are for what is known at run time only.
+// The compiler checks the names and types of these calls; use those with strings only for names that are known at run
+// time.
 extension Repository {
-    /// The records that fit, by properties of the model.
+    /// Returns the records that match, by properties of the model.
     ///
     ///     let page = try await cards.readAll(
     ///         where: \.columnId == column && \.isArchived == false, order: [.by(\.position)], limit: 50)
     ///
     /// - Parameters:
-    ///   - filter: which records; `.all` for every one.
-    ///   - order: rules, each for records that are equal by those before; as the server numbered them when there are
-    ///     none.
-    ///   - limit: the most that are answered.
-    ///   - model: only what comes after it in the order, as it was when it was read: the last of a page gives the
-    ///     next one.
-    ///     It goes by the model's values, so changes in between make no record be left out. Of several that are
-    ///     equal by
-    ///     all rules some may come twice once the model's record is gone.
+    ///   - filter: selects the records; `.all` for every one.
+    ///   - order: rules, each for records that are equal by those before it. Without rules, the order of the server's
+    ///     numbers.
+    ///   - limit: the most records that are returned.
+    ///   - model: only records after it in the order, as it was when it was read: pass the last model of a page to get
+    ///     the next one. The position is found by the model's values, so changes in between make no record be skipped.
+    ///     If the model's record is gone, some records that are equal by all rules may come twice.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
-    /// - Throws: `StoreError` with `unknownName` or `coding` for what does not fit the schema, with `notFound` when it goes
-    ///   on by creation after a record that is no longer here.
+    /// - Throws: `StoreError` with `unknownName` or `coding` when the query does not match the schema. With `notFound`
+    ///   when a page by creation continues after a record that is no longer on the device.
     @concurrent public func readAll(
         where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil, after model: Model? = nil,
         in scope: ScopeID? = nil
@@ -30,28 +29,33 @@ extension Repository {
         return try await store.database.select(atMost: limit) { db in try query.models(db) }
     }
 
-    /// Counts the records that fit, without those that the model cannot hold and that lists leave out.
+    /// Counts the records that match, without those that the model cannot hold and that lists leave out.
     ///
-    /// For that the records are read. More than 10,000 are not: of those, what the model cannot hold counts as well.
+    /// To do so it reads the records, but not more than 10,000: beyond that, records that the model cannot hold are
+    /// counted, too.
+    ///
+    /// - Throws: `StoreError` with `unknownName` or `coding` for a filter that does not match the schema.
     @concurrent public func count(where filter: ModelFilter<Model> = .all, in scope: ScopeID? = nil) async throws -> Int
     {
         let count = try RecordCount<Model>(store.database, filter, scope)
         return try await store.database.select(atMost: nil) { db in try count.read(db) }
     }
 
-    /// The records that fit, now and after each change. A filter that does not fit the schema makes the sequence throw.
+    /// Observes the records that match: now and after each change. If the filter does not match the schema, the
+    /// sequence throws.
     ///
     ///     for try await page in cards.observe(where: \.columnId == column, order: [.by(\.position)], limit: 50) { … }
     ///
     /// - Parameters:
-    ///   - filter: which records; `.all` for every one.
+    ///   - filter: selects the records; `.all` for every one.
     ///   - order: rules, as in `readAll`.
-    ///   - limit: the most that are answered; `nil` for all.
+    ///   - limit: the most records that are returned; `nil` for all.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
-    ///   - whenFilled: waits while pages of the scope are to come, or of any scope where none is named: records come
-    ///     newest first, and one that is here may refer to one that is not yet. Local writes wait as well then.
-    ///   - file: where the observation begins, as diagnostics name it; leave it out.
-    ///   - line: the same.
+    ///   - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named.
+    ///     Records arrive newest first, and one on the device may refer to one that is not there yet. Local writes also
+    ///     wait then.
+    ///   - file: the file of the call, for diagnostics; leave it out.
+    ///   - line: the line of the call; leave it out.
     public func observe(
         where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
         in scope: ScopeID? = nil, whenFilled: Bool = false, file: StaticString = #fileID, line: UInt = #line
@@ -61,7 +65,7 @@ extension Repository {
             file: file, line: line)
     }
 
-    /// The number of records that fit, now and after each change of it; see `count(where:in:)`.
+    /// Observes the number of records that match: now and after each change of it; see `count(where:in:)`.
     public func observeCount(
         where filter: ModelFilter<Model> = .all, in scope: ScopeID? = nil, file: StaticString = #fileID,
         line: UInt = #line
@@ -74,9 +78,11 @@ extension Repository {
 }
 
 extension StoreSnapshot {
-    /// The records that fit, as `Repository.readAll` gives them.
+    /// Returns the records that match, as `Repository.readAll` does.
     ///
     ///     store.observe { try $0.models(Order.self, where: \.status == .ready, order: [.by(\.received, .descending)]) }
+    ///
+    /// - Throws: as `Repository.readAll` does.
     public func models<Model: SyncModel>(
         _ type: Model.Type, where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
         after model: Model? = nil, in scope: ScopeID? = nil
@@ -84,7 +90,9 @@ extension StoreSnapshot {
         try TypedQuery(store.database, filter, order, limit, after: model, in: scope).models(db)
     }
 
-    /// Counts the records that fit; see `Repository.count(where:in:)`.
+    /// Counts the records that match; see `Repository.count(where:in:)`.
+    ///
+    /// - Throws: as `Repository.count(where:in:)` does.
     public func count<Model: SyncModel>(
         _ type: Model.Type, where filter: ModelFilter<Model> = .all, in scope: ScopeID? = nil
     ) throws -> Int {
@@ -97,10 +105,10 @@ struct TypedQuery<Model: SyncModel>: Sendable {
     private let reader: ModelReader<Model>
     private let table: CollectionTable
     private let query: RecordQuery
-    /// The same with what has no value and comes after all that have; `nil` where the first has it already.
+    /// The same query with records without a value, which sort last; `nil` when the first query includes them.
     private let whole: RecordQuery?
     private let limit: Int?
-    /// The record that must still be here.
+    /// The record that must still be on the device.
     private let start: UniqueID?
 
     init(
@@ -129,7 +137,8 @@ struct TypedQuery<Model: SyncModel>: Sendable {
         start = order.terms.contains { $0.key == .creation } ? id : nil
     }
 
-    /// The models with what is needed to see later whether anything changed; of a query that goes on after no record.
+    /// Returns the models with the data that tells later whether anything changed; only for a query without a start
+    /// record.
     func page(_ db: Database) throws -> ModelPage<Model> { try reader.page(query, db) }
 
     func models(_ db: Database) throws -> [Model] {
@@ -138,7 +147,7 @@ struct TypedQuery<Model: SyncModel>: Sendable {
             guard isHere else {
                 throw StoreError(
                     .notFound,
-                    "\(table.collection.name)/\(start): is no longer here, so the list has no place after it to go on from"
+                    "\(table.collection.name)/\(start): is no longer on this device, so no page can start after it: read from the first page"
                 )
             }
         }
@@ -148,7 +157,7 @@ struct TypedQuery<Model: SyncModel>: Sendable {
     }
 }
 
-/// The number of records that fit.
+/// Counts the records that match.
 struct RecordCount<Model: SyncModel>: Sendable {
     private let database: LocalDatabase
     private let table: CollectionTable

@@ -1,30 +1,76 @@
 import GRDB
 public import TidemarkModel
 
-/// The records of one collection as an app's models. Reads see what is written here at once, and what others wrote as
-/// soon as it has arrived; nothing waits for the network.
+/// The records of one collection as an app's models. A read sees local writes at once, and others' writes as soon as
+/// they have arrived. No call waits for the network, except `fetch` and `syncNow`.
+///
+/// ## Topics
+///
+/// ### Reading
+///
+/// - ``read(_:)``
+/// - ``readAll(where:order:limit:after:in:)``
+/// - ``readAll(where:orderBy:limit:in:)``
+/// - ``count(where:in:)``
+/// - ``joining(_:_:)``
+///
+/// ### Searching
+///
+/// - ``search(_:where:orderBy:limit:in:)``
+/// - ``observeSearch(_:where:orderBy:limit:in:file:line:)``
+///
+/// ### Observing
+///
+/// - ``observe(file:line:)``
+/// - ``observe(id:file:line:)``
+/// - ``observe(where:order:limit:in:whenFilled:file:line:)``
+/// - ``observe(where:orderBy:limit:in:whenFilled:file:line:)``
+/// - ``observeCount(where:in:file:line:)``
+///
+/// ### Writing
+///
+/// - ``create(_:)``
+/// - ``update(_:_:)``
+/// - ``update(_:from:)``
+/// - ``overwrite(_:)``
+/// - ``delete(_:)``
+/// - ``recordID(_:)``
+///
+/// ### Fetching what is not on the device
+///
+/// - ``fetch(_:in:)``
+/// - ``loadOlder(in:count:)``
+/// - ``history(of:)``
+///
+/// ### Looking at problems
+///
+/// - ``status``
+/// - ``syncNow()``
+/// - ``undecodable()``
+/// - ``parked()``
+/// - ``observeParked()``
 public struct Repository<Model: SyncModel>: Sendable {
     let store: SyncStore
 
     // MARK: Reading
 
-    /// The record of that id.
+    /// Returns the record with that id; `nil` when it is not on this device.
     ///
-    /// - Throws: `StoreError` with `coding` when it is here and the model cannot hold it.
+    /// - Throws: `StoreError` with `coding` when the model cannot hold it.
     @concurrent public func read(_ id: Model.ID) async throws -> Model? {
         let reader = try ModelReader<Model>(store.database)
         let id = try store.database.coding(Model.self).key(id).id
         return try await store.database.select(atMost: 1) { db in try reader.model(id, db) }
     }
 
-    /// The records that fit. One that the model cannot hold is set aside: see `undecodable()`.
+    /// Returns the records that match. Records that the model cannot hold are left out: see `undecodable()`.
     ///
     /// - Parameters:
-    ///   - filter: which records; all when none is given.
-    ///   - order: how they are sorted.
-    ///   - limit: the most that are answered; `nil` for all.
+    ///   - filter: selects the records; all when none is given.
+    ///   - order: the order of the records.
+    ///   - limit: the most records that are returned; `nil` for all.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: conversation.id)`.
-    /// - Throws: `StoreError` with `unknownName` or `coding` for a filter that does not fit the schema.
+    /// - Throws: `StoreError` with `unknownName` or `coding` for a filter that does not match the schema.
     @concurrent public func readAll(
         where filter: Filter? = nil, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil,
         in scope: ScopeID? = nil
@@ -34,10 +80,13 @@ public struct Repository<Model: SyncModel>: Sendable {
         return try await store.database.select(atMost: limit) { db in try reader.models(query, db) }
     }
 
-    /// The records of the collection that are here and that the model cannot hold: every list, search and observation goes
-    /// on without them. Reads the whole collection.
+    /// Returns the records of the collection on this device that the model cannot hold: every list, search and
+    /// observation leaves them out. Reads the whole collection.
     ///
-    /// The store tells of each as `SyncLogEvent.undecodable` when a read first meets it, and `diagnostics()` names them.
+    /// The store reports each of them as `SyncLogEvent.undecodable` when a read first meets it, and `diagnostics()`
+    /// names them.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     @concurrent public func undecodable() async throws -> [UndecodableRecord] {
         let reader = try ModelReader<Model>(store.database)
         let query = try query(nil, .oldestFirst, nil, nil)
@@ -46,12 +95,12 @@ public struct Repository<Model: SyncModel>: Sendable {
 
     // MARK: Observing
 
-    /// All records, oldest first, now and after each change.
+    /// Observes all records, oldest first: now and after each change.
     public func observe(file: StaticString = #fileID, line: UInt = #line) -> LiveValues<[Model]> {
         observe(where: nil, file: file, line: line)
     }
 
-    /// The record of that id, now and after each change; `nil` while there is none that the model can hold.
+    /// Observes the record with that id: now and after each change; `nil` while there is none that the model can hold.
     public func observe(id: Model.ID, file: StaticString = #fileID, line: UInt = #line) -> LiveValues<Model?> {
         LiveValues(
             store.database, of: ObservationOrigin("one of \(Model.collection)", file, line), atMost: 1,
@@ -61,18 +110,20 @@ public struct Repository<Model: SyncModel>: Sendable {
             }, map: { $0.models.first })
     }
 
-    /// The records that fit, now and after each change. A filter that does not fit the schema makes the sequence throw.
+    /// Observes the records that match: now and after each change. If the filter does not match the schema, the
+    /// sequence throws.
     ///
     /// - Parameters:
-    ///   - filter: which records; all when none is given.
-    ///   - order: how they are sorted.
-    ///   - limit: the most that are answered; `nil` for all. A list of a scope without a filter that has fewer asks for older ones,
-    ///     once, as `loadOlder` does: those that the cache's policy evicted or left at the server.
+    ///   - filter: selects the records; all when none is given.
+    ///   - order: the order of the records.
+    ///   - limit: the most records that are returned; `nil` for all. If a list of a scope without a filter has fewer,
+    ///     it asks once for older records, as `loadOlder` does: those that the cache's policy evicted or did not fetch.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
-    ///   - whenFilled: waits while pages of the scope are to come, or of any scope where none is named: records come
-    ///     newest first, and one that is here may refer to one that is not yet. Local writes wait as well then.
-    ///   - file: where the observation begins, as diagnostics name it; leave it out.
-    ///   - line: the same.
+    ///   - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named.
+    ///     Records arrive newest first, and one on the device may refer to one that is not there yet. Local writes also
+    ///     wait then.
+    ///   - file: the file of the call, for diagnostics; leave it out.
+    ///   - line: the line of the call; leave it out.
     public func observe(
         where filter: Filter?, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil, in scope: ScopeID? = nil,
         whenFilled: Bool = false, file: StaticString = #fileID, line: UInt = #line
@@ -85,7 +136,7 @@ public struct Repository<Model: SyncModel>: Sendable {
             return page
         }
         let map = { @Sendable (page: ModelPage<Model>) in
-            // A list is shown whatever the disk says of the wish: the next one asks again.
+            // A list is shown even if the disk refuses the request for older records: the next list asks again.
             try? older?.ask()
             return page.models
         }
@@ -99,32 +150,40 @@ public struct Repository<Model: SyncModel>: Sendable {
     // MARK: Writing
 
     /// Creates the record under the model's id; returns after the local commit.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does, for example `refused(.forbidden)`.
     @discardableResult
     public func create(_ model: Model) async throws -> WriteReceipt {
         try await store.write { $0.create(model) }
     }
 
-    /// Makes the stored record what the model says, also where others have changed it since; see `WriteBatch.overwrite(_:)`.
+    /// Makes the stored record equal to the model, even where others have changed it since; see
+    /// `WriteBatch.overwrite(_:)`.
     ///
-    /// - Returns: a receipt without steps when nothing differs.
+    /// - Returns: the receipt; it has no steps when nothing differs.
+    /// - Throws: as `SyncStore.write(_:)` does, with `refused(.notFound)` for a record that is not on this device.
     @discardableResult
     public func overwrite(_ model: Model) async throws -> WriteReceipt {
         try await store.write { $0.overwrite(model) }
     }
 
-    /// Writes what differs between two states of a model, as a form does: others' changes of other fields stay. See
+    /// Writes the difference between two states of a model, as a form does: others' changes of other fields stay. See
     /// `WriteBatch.update(_:from:)`.
     ///
     /// - Parameters:
-    ///   - model: as it was edited.
-    ///   - original: as it was read when the edit began.
-    /// - Returns: a receipt without steps when nothing differs.
+    ///   - model: the edited state.
+    ///   - original: the state that was read when the edit began.
+    /// - Returns: the receipt; it has no steps when nothing differs.
+    /// - Throws: as `SyncStore.write(_:)` does, for example `refused(.conflict)` for a changed `manual` field.
     @discardableResult
     public func update(_ model: Model, from original: Model) async throws -> WriteReceipt {
         try await store.write { $0.update(model, from: original) }
     }
 
-    /// Edits the stored record: `change` sees its latest state.
+    /// Edits the stored record; `change` gets its latest state.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does, with `refused(.notFound)` for a record that is not on this device; any
+    ///   error of `change`. Nothing is then written.
     @discardableResult
     public func update(
         _ id: Model.ID, _ change: @escaping @Sendable (inout Model) throws -> Void
@@ -133,6 +192,8 @@ public struct Repository<Model: SyncModel>: Sendable {
     }
 
     /// Deletes the record.
+    ///
+    /// - Throws: as `SyncStore.write(_:)` does.
     @discardableResult
     public func delete(_ id: Model.ID) async throws -> WriteReceipt {
         try await store.write { $0.delete(Model.self, id) }

@@ -2,12 +2,12 @@ import GRDB
 public import TidemarkModel
 
 extension StoreSnapshot {
-    /// The rows of a query, by the names of its columns; `NULL` is absent.
+    /// Returns the rows of a query, by the names of its columns; `NULL` is absent.
     ///
     /// Collections are tables and fields are columns, next to `local_id`, `server_id`, `scope`, `server_time`,
     /// `created_time`, `author` and `state`. A set, a map and JSON are JSON text. `tidemark_scope (scope, since, role)`
-    /// names the scopes that are held, and `tidemark_scope_page (scope, collection, floor, is_complete)` how far back their
-    /// records are here: all from `floor` on, by `server_id`.
+    /// lists the held scopes. `tidemark_scope_page (scope, collection, floor, is_complete)` tells how far back their
+    /// records are on the device: all from `floor` on, by `server_id`.
     /// - Throws: `StoreError` with `databaseFailed` for SQL that is wrong or that writes.
     public func rows(_ sql: String, _ arguments: [FieldValue] = []) throws -> [Fields] {
         var rows: [Fields] = []
@@ -27,7 +27,7 @@ extension StoreSnapshot {
         _ sql: String, _ arguments: [FieldValue], _ read: (NamedColumns, RowCursor) throws -> Void
     ) throws {
         let statement = try db.reading(sql)
-        // Also where the connection could: a commit has no columns.
+        // Even if the connection could write; a commit has no columns.
         guard statement.isReadonly, statement.columnCount > 0 else {
             throw DatabaseError(resultCode: .SQLITE_READONLY, message: "a snapshot only reads", sql: sql)
         }
@@ -36,20 +36,21 @@ extension StoreSnapshot {
         try read(NamedColumns(statement.columnNames), cursor)
     }
 
-    /// The rows of a query as values of the app's own type, whose properties are the columns' names.
+    /// Returns the rows of a query as values of the app's own type, whose properties have the names of the columns.
     ///
     ///     struct Load: Decodable { var status: OrderStatus; var number: Int; var oldest: Date? }
     ///     let loads = try snapshot.rows(
     ///         "SELECT status, count(*) AS number, min(received) AS oldest FROM orders GROUP BY status", as: Load.self)
     ///
-    /// Columns are read as fields are: a `Bool` from a number, a `Date` from milliseconds, a `UUID` from an id, a set or a
-    /// nested struct from its JSON, an optional from `NULL`. A type of one value, such as `Int`, reads rows of one column.
-    /// - Throws: `StoreError` with `coding` that names the column for a row that does not decode, with `databaseFailed` for
-    ///   SQL that is wrong or that writes.
+    /// Columns are read like fields: a `Bool` from a number, a `Date` from milliseconds, a `UUID` from an id, a set or
+    /// a nested struct from its JSON, an optional from `NULL`. A type of one value, such as `Int`, reads rows of one
+    /// column.
+    /// - Throws: `StoreError` with `coding`, which names the column, for a row that cannot be decoded; with
+    ///   `databaseFailed` for SQL that is wrong or that writes.
     public func rows<Value: Decodable>(
         _ sql: String, _ arguments: [FieldValue] = [], as type: Value.Type
     ) throws -> [Value] {
-        // Such a type is in the only column that is set.
+        // Such a value is in the only column that is set.
         let isOneValue = type is any FieldConvertible.Type
         var values: [Value] = []
         try query(sql, arguments) { columns, cursor in

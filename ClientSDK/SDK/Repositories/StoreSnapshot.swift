@@ -2,8 +2,8 @@ public import Foundation
 import GRDB
 public import TidemarkModel
 
-/// Everything in the store at one moment: what is read through it fits together. Use it inside the closure that it was
-/// given to, and not after.
+/// The whole store at one moment: everything that is read through it is consistent. Use it only inside the closure that
+/// receives it.
 ///
 ///     let overview = store.observe { snapshot in
 ///         try snapshot.rows("SELECT status, count(*) AS count FROM orders GROUP BY status")
@@ -11,7 +11,7 @@ public import TidemarkModel
 public struct StoreSnapshot {
     private let connection: Database
     let store: SyncStore
-    /// The transaction that writes what is read, if there is one.
+    /// The transaction that writes while this snapshot reads, if there is one.
     let underway: OpenDraft?
 
     init(_ db: Database, _ store: SyncStore, writing underway: OpenDraft? = nil) {
@@ -20,9 +20,9 @@ public struct StoreSnapshot {
         self.underway = underway
     }
 
-    /// For a reading that begins now: what was written before is there.
+    /// The connection for a read that begins now; earlier steps of the transaction are visible to it.
     ///
-    /// - Throws: what was wrong with it.
+    /// - Throws: the error of such a step.
     var db: Database {
         get throws {
             try underway?.catchUp()
@@ -30,38 +30,47 @@ public struct StoreSnapshot {
         }
     }
 
-    /// Whose records these are.
+    /// The user who owns the records.
     public var account: UserID { store.account }
 
-    /// The record of that id; `nil` also when the model cannot hold it, see `Repository.undecodable()`.
+    /// Returns the record with that id; `nil` also when the model cannot hold it, see `Repository.undecodable()`.
+    ///
+    /// - Throws: `StoreError` with `coding` for a value that is not an id of the collection.
     public func read<Model: SyncModel>(_ model: Model.Type, _ id: Model.ID) throws -> Model? {
         let query = RecordQuery(try store.database.coding(Model.self).key(id).id)
         return try ModelReader<Model>(store.database).models(query, db).first
     }
 
-    /// The records that an SQL clause selects; one that the model cannot hold is set aside, see
+    /// Returns the records that an SQL clause selects; those that the model cannot hold are left out, see
     /// `Repository.undecodable()`.
     ///
     ///     try snapshot.models(Order.self, "WHERE scope = ? AND status <> 'done' ORDER BY received LIMIT 20", [shop])
     ///
     /// - Parameters:
-    ///   - model: of the collection.
-    ///   - clause: what follows `FROM collection`. Never put a value into it; write `?` and give it as an argument.
-    ///   - arguments: one for each `?`.
+    ///   - model: the model of the collection.
+    ///   - clause: the SQL after `FROM collection`. Never put a value into it; write `?` and pass the value as an
+    ///     argument.
+    ///   - arguments: one value for each `?`.
+    /// - Throws: `StoreError` with `databaseFailed` for SQL that is wrong.
     public func models<Model: SyncModel>(
         _ model: Model.Type, _ clause: String, _ arguments: [FieldValue] = []
     ) throws -> [Model] {
         try ModelReader<Model>(store.database).models(clause, arguments.map { $0.argument }, db)
     }
 
-    /// The transactions that were refused, oldest first.
+    /// Returns the transactions that the server refused, oldest first.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func parked() throws -> [ParkedTransaction] {
         try Parking(db: db).parked().map { ParkedTransaction(store: store, stored: $0) }
     }
 
-    /// Records of a collection whose creation was refused and that are in no table: as they were written, with the state
-    /// `failed`, and the transaction that waits to be retried or discarded. One that the model cannot hold is left out: it
-    /// stands in `parked()`.
+    /// Returns records of a collection whose creation was refused, and which are therefore in no table. Each has its
+    /// written values, the state `failed`, and the transaction that waits to be retried or discarded. Records that the
+    /// model cannot hold are left out; `parked()` has them.
+    ///
+    /// - Throws: `StoreError` with `refused(.unknownCollection)` when the schema has no such collection, or when the
+    ///   file cannot be read.
     public func refused<Model: SyncModel>(
         _ model: Model.Type
     ) throws -> [(model: Model, transaction: ParkedTransaction)] {
@@ -86,8 +95,9 @@ public struct StoreSnapshot {
         return refused
     }
 
-    /// The writes that wait to be settled and touch a record of the scope, by the record; the last one where there are
-    /// several.
+    /// Returns the unsettled writes to records of the scope, by record; the last one where there are several.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func pendingWrites(in scope: ScopeID) throws -> [RecordKey: PendingWrite] {
         let sql = """
             SELECT \(Self.writeColumns)
@@ -99,7 +109,9 @@ public struct StoreSnapshot {
         return try writes(try db.all(sql, [scope.text]))
     }
 
-    /// The same for some records of a collection, whatever else waits: for a page of a list.
+    /// Returns the unsettled writes to some records of a collection, whatever else waits: for a page of a list.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func pendingWrites(to ids: [UUID], of collection: String) throws -> [RecordKey: PendingWrite] {
         guard !ids.isEmpty else { return [:] }
         let sql = """
@@ -134,20 +146,20 @@ public struct StoreSnapshot {
 @available(*, unavailable)
 extension StoreSnapshot: Sendable {}
 
-/// How far the sending of a write has come.
+/// The progress of sending a write.
 public struct PendingWrite: Hashable, Sendable {
-    /// When it was written here.
+    /// The time of the write.
     public var written: Date
-    /// How often it was given out for sending.
+    /// The number of attempts to send it.
     public var attempts: Int
-    /// It is on its way: the server may have it.
+    /// True when it is on its way: the server may have it.
     public var isSending: Bool
-    /// It got no answer too often, or stands behind one that did: it is sent again with the next connection, after a
-    /// while on one that stays, or after `Outbox.retryFailed()`.
+    /// True when it was unanswered too often, or is behind such a write. It is sent again with the next connection,
+    /// after a while on a connection that stays, or after `Outbox.retryFailed()`.
     public var isWithheld: Bool
-    /// When it was last given out for sending, by the device's clock.
+    /// The time of the last attempt, by the device's clock.
     public var lastAttempt: Date?
-    /// Why it did not arrive, for a person to read.
+    /// The reason why it did not arrive, as text for people.
     public var lastError: String?
 
     public init(
@@ -164,20 +176,22 @@ public struct PendingWrite: Hashable, Sendable {
 }
 
 extension SyncStore {
-    /// Reads several things as they are at one moment.
+    /// Reads several things at one moment.
     ///
-    /// - Parameter body: runs once, or again where it searches and the full-text index has not all rows yet.
+    /// - Parameter body: reads from the snapshot. It runs once, or again if it searches and the full-text index lacks
+    ///   rows.
+    /// - Throws: any error of `body`; `StoreError` when the file cannot be read; `CancellationError`.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (StoreSnapshot) throws -> Value) async throws -> Value
     {
         try await database.readIndexed { [self] db in try body(StoreSnapshot(db, self)) }
     }
 
-    /// What `body` reads, now and after each change of what it read.
+    /// Observes what `body` reads: now and after each change of it.
     ///
     /// - Parameters:
-    ///   - file: where the observation begins, as diagnostics name it; leave it out.
-    ///   - line: the same.
-    ///   - body: runs after each write that may matter, on a thread of the database's; keep it short.
+    ///   - file: the file of the call, for diagnostics; leave it out.
+    ///   - line: the line of the call; leave it out.
+    ///   - body: runs after each write that may matter, on a thread of the database; keep it short.
     public func observe<Value: Equatable & Sendable>(
         file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
@@ -189,7 +203,7 @@ extension SyncStore {
 }
 
 extension FieldValue {
-    /// As an argument of SQL.
+    /// The value as an argument of SQL.
     var argument: DatabaseValue {
         switch self {
         case .null: .null

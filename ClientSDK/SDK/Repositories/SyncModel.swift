@@ -13,38 +13,39 @@ public import TidemarkModel
 ///     }
 ///
 /// `Date` is a timestamp in milliseconds, `UUID` a reference, `Set<String>` a set, a nested struct a map or JSON. An
-/// optional that is `nil` is a field that is not set. A model may name fewer fields than the collection has; the others
-/// are left alone.
+/// optional that is `nil` is an unset field. A model may have fewer fields than the collection; the others stay
+/// unchanged.
 ///
-/// Properties named `serverID: Int64?`, `serverTime: Date?`, `createdTime: Date?`, `author: String?` and
-/// `syncState: RecordState?` show what the store knows of the record, unless the schema has fields of these names.
+/// Properties named `serverID: Int64?`, `serverTime: Date?`, `createdTime: Date?`, `author: String?` and `syncState:
+/// RecordState?` show the store's data about the record, unless the schema has fields with these names.
 public protocol SyncModel: SpoolModel {
-    /// What properties that are not optional read where a record has no value: one that another app wrote, a backend, or
+    /// The values of properties that are not optional for records that have none: records of another app, a backend, or
     /// an earlier version of this app.
     ///
     ///     var isDone = false
     ///     static let defaults: Fields = ["isDone": false]
     ///
-    /// Swift's own decoding does not know the initial value beside a property. A set or a counter needs no entry: one
-    /// that has no value is empty, or 0; nor does a field that has a `default` in the schema, whose word counts. A record
-    /// that lacks any other value which the model requires is set aside, see `Repository.undecodable()`. Filters do not
-    /// know these: `.equals("isDone", false)` does not find a record without the field, `.differs("isDone", true)` does.
-    /// A default in the schema is known to filters as well.
+    /// Swift's own decoding does not know the initial value of a property. Some fields need no entry: an absent set is
+    /// empty, an absent counter is 0, and a `default` in the schema has precedence. A record that lacks any other
+    /// required value is left out, see `Repository.undecodable()`.
+    ///
+    /// Filters do not know these values: `.equals("isDone", false)` does not find a record without the field,
+    /// `.differs("isDone", true)` does. Filters do know a default in the schema.
     static var defaults: Fields { get }
 
-    /// The fields of properties that have another name than theirs, as one with a coding key of its own has. Filters and
-    /// orders by key path need it; a property that is called like its field needs no entry.
+    /// The field names of properties that have another name than their field, as with a coding key of their own.
+    /// Filters and orders by key path need them; other properties need no entry.
     ///
     ///     enum CodingKeys: String, CodingKey { case id, columnID = "column" }
     ///     static var fieldNames: [PartialKeyPath<Card>: String] { [\.columnID: "column"] }
     ///
-    /// `SyncStore.check(_:)` finds what is wrong with it, also when the store opens with `models`.
+    /// `SyncStore.check(_:)` finds errors in it, and so does opening the store with `models`.
     static var fieldNames: [PartialKeyPath<Self>: String] { get }
 
-    /// Reads the record; `Decodable` does it unless the model does.
+    /// Reads the record. By default, `Decodable` does it.
     ///
-    /// Decoding asks a coder for each property. A model that is read a thousand at a time can name its fields itself and is
-    /// then read twice as fast, in not much more than SQLite takes to give the rows:
+    /// Decoding asks a coder for each property. A model that is read by the thousand can name its fields itself and is
+    /// then read twice as fast, in little more time than SQLite takes to deliver the rows:
     ///
     ///     init(reading record: inout RecordReader) throws {
     ///         id = try record["id"]
@@ -54,18 +55,19 @@ public protocol SyncModel: SpoolModel {
     ///         serverTime = try record["serverTime"]
     ///     }
     ///
-    /// An initial value beside the property, as in `var id = UUID()`, is made for every record that is read, too, and a
-    /// random UUID takes longer than all the rest: give it in an initializer instead.
+    /// An initial value of a property, as in `var id = UUID()`, is created for every record that is read, and a random
+    /// UUID takes longer than all the rest: set it in an initializer instead.
     ///
-    /// It must give the same as `init(from:)`: only reads use it, and what is written is compared with what decodes.
+    /// The result must equal that of `init(from:)`: only reads use this call, and writes are compared with decoded
+    /// values.
     init(reading record: inout RecordReader) throws
 }
 
 extension SyncModel {
-    /// None: a field that a record has not is absent.
+    /// No defaults: an unset field is absent.
     public static var defaults: Fields { Fields() }
 
-    /// None: each property is called like its field.
+    /// No entries: each property has the name of its field.
     public static var fieldNames: [PartialKeyPath<Self>: String] { [:] }
 
     public init(reading record: inout RecordReader) throws { try self.init(from: record.decoder) }

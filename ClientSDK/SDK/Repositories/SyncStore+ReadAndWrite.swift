@@ -1,7 +1,7 @@
 import TidemarkModel
 
 extension SyncStore {
-    /// Reads and writes in one transaction: nothing comes in between, neither of this app nor of the server.
+    /// Reads and writes in one transaction: no other write of this app or of the server comes in between.
     ///
     ///     let (number, _) = try await store.readAndWrite { snapshot, batch in
     ///         let open = try snapshot.models(Card.self, where: \.columnId == column)
@@ -9,18 +9,19 @@ extension SyncStore {
     ///         return open.count
     ///     }
     ///
-    /// What the batch has noted is there for what the snapshot reads after it. What is wrong with it is thrown by the next
-    /// read, or at the end, and nothing is then written, also when the closure catches it.
+    /// The snapshot's next read sees what the batch has noted. An error of a noted step is thrown by the next read, or
+    /// at the end. Nothing is then written, even if the closure catches the error.
     ///
-    /// Where nothing is read first, `write(_:)` does the same, and leaves the database to others while the batch is made.
+    /// If nothing has to be read first, `write(_:)` does the same and does not block the database while the batch is
+    /// made.
     ///
     /// - Parameters:
-    ///   - mode: as in `write(_:_:)`: `inParts` for what is larger than the server takes in one transaction.
-    ///   - body: runs on the database's thread, while nobody else can write: keep it short, and wait for nothing. It runs
-    ///     again where a full disk had to be made room on. A store's calls have no place in it: the snapshot reads.
-    /// - Returns: what the closure returns, and the receipt, which has no steps when nothing had changed.
-    /// - Throws: `StoreError` that names collection, field and reason, what the closure throws, or `CancellationError` when
-    ///   the task was cancelled before the commit; nothing is then written. With `unconfirmed` it is.
+    ///   - mode: as in `write(_:_:)`: `inParts` for a batch that is larger than the server accepts in one transaction.
+    ///   - body: runs on the database's thread while nobody else can write: keep it short, and wait for nothing. If a
+    ///     full disk required making room, it runs again. Do not call the store in it; read from the snapshot.
+    /// - Returns: the closure's result and the receipt, which has no steps when nothing changed.
+    /// - Throws: `StoreError`, which names collection, field and reason; any error of the closure; `CancellationError`
+    ///   when the task was cancelled before the commit. Nothing is then written, except with the code `unconfirmed`.
     @discardableResult
     public func readAndWrite<Value: Sendable>(
         _ mode: WriteMode = .atomic,

@@ -9,24 +9,128 @@ public import TidemarkModel
 ///     let store = try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)
 ///     let messages = store.repository(Message.self)
 ///     try await messages.create(Message(text: "hi"))
+///
+/// ## Topics
+///
+/// ### Opening and closing a store
+///
+/// - ``open(account:at:schema:models:cache:shared:protection:environment:logger:)``
+/// - ``inMemory(account:schema:models:cache:environment:logger:)``
+/// - ``preview(account:schema:records:environment:)``
+/// - ``notice``
+/// - ``account``
+/// - ``schema``
+/// - ``check(_:)``
+/// - ``close()``
+///
+/// ### Connecting to a server
+///
+/// - ``connect(to:transport:logger:token:)``
+/// - ``sync(with:transport:logger:token:)``
+/// - ``disconnect()``
+/// - ``pause()``
+/// - ``resume()``
+/// - ``isPaused``
+/// - ``syncNow()``
+/// - ``syncNow(_:)``
+/// - ``runOnce(deadline:clock:)``
+///
+/// ### Writing
+///
+/// - ``write(_:)``
+/// - ``write(_:_:)``
+/// - ``readAndWrite(_:_:)``
+/// - ``WriteMode``
+/// - ``receipt(for:)``
+/// - ``outbox``
+///
+/// ### Reading and searching
+///
+/// - ``repository(_:)``
+/// - ``read(_:)``
+/// - ``search(_:in:order:limit:)``
+/// - ``reader``
+///
+/// ### Observing
+///
+/// - ``observe(file:line:_:)``
+/// - ``status``
+/// - ``currentStatus``
+/// - ``status(of:)``
+/// - ``isFilling(_:)``
+///
+/// ### Resolving conflicts, and the history of a record
+///
+/// - ``conflicts()``
+/// - ``openConflicts``
+/// - ``history(of:in:)``
+/// - ``observeHistory(of:in:)``
+/// - ``restore(_:)``
+///
+/// ### Files and pictures
+///
+/// - ``blobs``
+///
+/// ### Typing, presence and other messages that are not stored
+///
+/// - ``send(ephemeral:_:in:lifetime:)``
+/// - ``ephemerals(in:)``
+/// - ``presence(in:)``
+///
+/// ### Limiting the data on the device
+///
+/// - ``keep(_:of:)``
+/// - ``keeping(of:)``
+/// - ``usage()``
+/// - ``statistics()``
+/// - ``evict(_:)``
+/// - ``evict(scope:keepingLast:)``
+/// - ``clearCache()``
+///
+/// ### Sharing with extensions
+///
+/// - ``publish(_:_:)``
+/// - ``keepPublished(_:pause:_:)``
+/// - ``adoptSpool()``
+///
+/// ### Looking at problems
+///
+/// - ``events``
+/// - ``alerts``
+/// - ``metrics``
+/// - ``diagnostics()``
+/// - ``story(of:in:)``
+/// - ``exportReport()``
+/// - ``compare()``
+/// - ``compare(_:in:with:)``
+/// - ``rescued()``
+/// - ``discardRescued()``
+///
+/// ### Devices and signing out
+///
+/// - ``devices()``
+/// - ``signOut(device:)``
+/// - ``signOutEverywhere()``
+/// - ``signOut(keeping:)``
+/// - ``Kept``
 public final class SyncStore: Sendable {
     package let database: LocalDatabase
     /// Fires after each local write.
     package let localWrites = ChangeSignal()
     package let environment: StoreEnvironment
-    /// What waits are measured by; the environment's time is for what is shown or stored.
+    /// The clock of waits; the environment's time is for times that are shown or stored.
     package let uptime: Uptime
     let syncing = SyncControl()
     let listeners = EphemeralListeners()
     package let journal: SyncJournal
-    /// The recording of what its engines do.
+    /// The recording of the engines' steps.
     package let recorder: FlightRecorder
     let presence = PresenceBoard()
     let couriers = CurrentCourier()
-    /// `nil` without extensions.
+    /// The folder shared with extensions; `nil` without one.
     let sharing: StoreSharing?
 
-    /// What happened to the file when it was opened; `nil` when nothing did.
+    /// The repair or copy that was found when the file was opened; `nil` when there was none.
     public let notice: StoreNotice?
 
     package init(
@@ -55,27 +159,29 @@ public final class SyncStore: Sendable {
         }
     }
 
-    /// Opens the account's database in a folder, or makes it; works without a network.
+    /// Opens the account's database in a folder, or creates it. It needs no network.
     ///
-    /// A file that is damaged, or that came from another installation, is dealt with: see `notice`.
+    /// A damaged file, or one that came from another installation, is handled: see `notice`.
     ///
-    /// One store at a time has an account's file, in one process: open it once and keep the store.
+    /// Only one store in one process can have an account's file: open it once and keep the store.
     ///
     /// - Parameters:
-    ///   - account: whose records; each account has a file of its own in the folder.
-    ///   - folder: made when it is not there.
-    ///   - schema: of this version of the app.
-    ///   - models: the app's models, to be checked against the schema before the file is touched: see `check(_:)`.
-    ///   - cache: how much is kept on the device.
-    ///   - shared: the folder that the app's extensions write to and read from; what they wrote is adopted before this
-    ///     returns. That the folder cannot be used is told as `SyncLogEvent.sharingFailed`, and the store opens all the same.
-    ///   - protection: the class of data protection of both folders and of the store's files in them, on Apple's platforms.
-    ///     A file that cannot get it is reported as `SyncLogEvent.protectionFailed`, and the store opens all the same.
-    ///   - environment: clock and chance: `.system` outside of tests.
-    ///   - logger: gets each of the store's `events`, at `info`; silent by default.
-    /// - Throws: `StoreError` when another store has the file (`inUse`), when it is not this account's or the schema changed
-    ///   beyond additions, when a model does not fit the schema (`unknownName`, `coding`), when the user has no name
-    ///   (`invalidArgument`), or when file or folder cannot be used (`databaseFailed`).
+    ///   - account: the user; each user has a file of their own in the folder.
+    ///   - folder: the folder; it is created when it does not exist.
+    ///   - schema: the schema of this version of the app.
+    ///   - models: the app's models; they are checked against the schema before the file is touched: see `check(_:)`.
+    ///   - cache: the limits for the data on the device.
+    ///   - shared: the folder that the app's extensions write to and read from. Their writes are adopted before this
+    ///     returns. If the folder cannot be used, that is reported as `SyncLogEvent.sharingFailed`, and the store opens
+    ///     all the same.
+    ///   - protection: the data protection class of both folders and of the store's files in them, on Apple's
+    ///     platforms. A file that cannot get it is reported as `SyncLogEvent.protectionFailed`, and the store opens all
+    ///     the same.
+    ///   - environment: clock and randomness: `.system` outside of tests.
+    ///   - logger: receives each of the store's `events`, at `info`; silent by default.
+    /// - Throws: `StoreError` when another store has the file open (`inUse`), when the file belongs to another account
+    ///   or the schema changed beyond additions, when a model does not match the schema (`unknownName`, `coding`), when
+    ///   the user id is empty (`invalidArgument`), or when the file or folder cannot be used (`databaseFailed`).
     @concurrent public static func open(
         account: UserID, at folder: URL, schema: Schema, models: [any SyncModel.Type] = [],
         cache: CachePolicy = CachePolicy(), shared: SharedFolder? = nil,
@@ -98,7 +204,7 @@ public final class SyncStore: Sendable {
         return store
     }
 
-    /// The same for a file of any name: for tools.
+    /// Opens a file of any name, for tools.
     @concurrent package static func open(
         account: UserID, file: String, schema: Schema, environment: StoreEnvironment = .system
     ) async throws -> SyncStore {
@@ -107,7 +213,9 @@ public final class SyncStore: Sendable {
         return SyncStore(database: database, environment: environment, notice: notice)
     }
 
-    /// A store that ends with the process: previews and tests.
+    /// Creates a store in memory that ends with the process, for previews and tests.
+    ///
+    /// - Throws: `StoreError` with `unknownName` or `coding` when a model does not match the schema.
     public static func inMemory(
         account: UserID, schema: Schema, models: [any SyncModel.Type] = [], cache: CachePolicy = CachePolicy(),
         environment: StoreEnvironment = .system, logger: Logger? = nil
@@ -120,61 +228,63 @@ public final class SyncStore: Sendable {
         return SyncStore(database: database, environment: environment, logger: logger ?? .silent)
     }
 
-    /// Whose records these are.
+    /// The user who owns the records.
     public var account: UserID { database.account }
 
-    /// What the records look like.
+    /// The schema of the records.
     public var schema: Schema { database.schema }
 
-    /// For reading with SQL; collections are tables, fields columns. Writes around the store would never be sent.
+    /// A reader for SQL: collections are tables, fields are columns. Writes that bypass the store would never be sent.
     public var reader: any DatabaseReader { database.writer }
 
-    /// Checks that a model fits the schema: its collection, the fields that it reads with their types, and which property
-    /// stands for which field. `open(account:at:schema:models:)` does so for several.
+    /// Checks that a model matches the schema: its collection, the fields that it reads with their types, and the
+    /// mapping of properties to fields. `open(account:at:schema:models:)` does so for several models.
     ///
-    /// A model is tried with made-up values. Where one cannot be made of them, as when a property that is not optional is an
-    /// enumeration without `CaseIterable` and without an entry in `defaults`, what comes after that property is not looked at.
+    /// The check decodes the model from made-up values. This can fail, as for a required property whose type is an
+    /// enumeration without `CaseIterable` and without an entry in `defaults`. Then the properties after that one are
+    /// not checked.
     /// - Throws: `StoreError` with `unknownName` or `coding`, and a message that names model, property and field.
     public func check<Model: SyncModel>(_ model: Model.Type) throws { try ModelCheck.check(model, schema) }
 
-    /// The records of a model's collection.
+    /// Returns the records of a model's collection.
     public func repository<Model: SyncModel>(_ model: Model.Type) -> Repository<Model> { Repository(store: self) }
 
-    /// What waits to be sent, and what was refused.
+    /// The transactions that wait to be sent, and those that the server refused.
     public var outbox: Outbox { Outbox(store: self) }
 
-    /// Whether a write stays whole on its way.
+    /// The atomicity of a write at the server.
     public enum WriteMode: Hashable, Sendable {
-        /// One transaction: whole here and at the server, or not at all. What is larger than the server takes (64 mutations
-        /// and 256 KiB by default) is refused.
+        /// One transaction: all or nothing, on this device and at the server. A batch that is larger than the server
+        /// accepts (64 mutations and 256 KiB by default) is refused.
         case atomic
-        /// Of any size, and whole here: at the server it is as many transactions as needed, in the order of the batch, each
-        /// accepted or refused by itself. Create what others refer to before them.
+        /// A batch of any size, atomic on this device. The server gets as many transactions as needed, in the order of
+        /// the batch, and accepts or refuses each of them separately. Create records before those that refer to them.
         case inParts
     }
 
-    /// Writes several records, of several collections if need be, atomically here and at the server.
+    /// Writes several records, of one or more collections, atomically on this device and at the server.
     ///
     ///     try await store.write { t in
     ///         t.update(order, \.status, .ready)
     ///         t.create(note)
     ///     }
     ///
-    /// - Returns: the receipt, after the local commit; it has no steps when nothing had changed.
-    /// - Throws: `StoreError` that names collection, field and reason, or `CancellationError` when the task was cancelled
-    ///   before the commit; nothing is then written. With `unconfirmed` it is.
+    /// - Returns: the receipt, after the local commit; it has no steps when nothing changed.
+    /// - Throws: `StoreError`, which names collection, field and reason, or `CancellationError` when the task was
+    ///   cancelled before the commit. Nothing is then written, except with the code `unconfirmed`.
     @discardableResult
     public func write(_ body: (inout WriteBatch) throws -> Void) async throws -> WriteReceipt {
         try await write(.atomic, body)
     }
 
-    /// The same of any size where it may be cut.
+    /// Writes a batch in the given mode, for example one of any size in parts.
     ///
     ///     try await store.write(.inParts) { batch in
     ///         for card in cards { batch.create(card) }       // a thousand
     ///     }
     ///
-    /// - Returns: one receipt, which ends when all parts are settled, with a refusal when one was refused.
+    /// - Returns: one receipt, which ends when all parts are settled: with a refusal when any part was refused.
+    /// - Throws: as `write(_:)` does.
     @discardableResult
     public func write(_ mode: WriteMode, _ body: (inout WriteBatch) throws -> Void) async throws -> WriteReceipt {
         var batch = WriteBatch()
@@ -182,13 +292,15 @@ public final class SyncStore: Sendable {
         return try await write(batch, mode)
     }
 
-    /// The same with what the closure returns, as an id that it has made.
+    /// Writes a batch and returns the closure's result, such as an id that it has made.
     ///
     ///     let (card, receipt) = try await store.write { batch in
     ///         let card = Card(columnId: column, title: "New")
     ///         batch.create(card)
     ///         return card
     ///     }
+    ///
+    /// - Throws: as `write(_:)` does.
     @discardableResult
     public func write<Value>(
         _ mode: WriteMode = .atomic, _ body: (inout WriteBatch) throws -> Value
@@ -212,7 +324,7 @@ public final class SyncStore: Sendable {
         return WriteReceipt(parts.isEmpty ? [id] : parts, database)
     }
 
-    /// Writes what is to be sent, and tells the engine of it: also where the disk did not confirm it.
+    /// Runs a write to the outbox and notifies the engine, even when the disk did not confirm the write.
     func enqueue<Result: Sendable>(
         isWritten: (Result) -> Bool = { _ in true }, _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {
@@ -226,13 +338,17 @@ public final class SyncStore: Sendable {
         }
     }
 
-    /// The receipt of an earlier write; `nil` when the store does not know it or has forgotten it since it was committed
-    /// long ago.
+    /// Returns the receipt of an earlier write; `nil` when the store does not know the write, or has forgotten it
+    /// because it was committed long ago.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func receipt(for id: UUID) async throws -> WriteReceipt? {
         try await receipt(for: [id])
     }
 
-    /// The same of a write in parts: give all of `WriteReceipt.parts`.
+    /// Returns the receipt of a write in parts: pass all of `WriteReceipt.parts`.
+    ///
+    /// - Throws: `StoreError` when the file cannot be read.
     public func receipt(for parts: [UUID]) async throws -> WriteReceipt? {
         let transactions = parts.map { UniqueID($0) }
         let step = try await database.read { db in try ReceiptTable(db: db).step(transactions) }

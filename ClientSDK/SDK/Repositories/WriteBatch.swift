@@ -1,13 +1,13 @@
 public import Foundation
 public import TidemarkModel
 
-/// The writes of one atomic transaction, noted in order and carried out together; what is wrong with one of them is
-/// thrown by `SyncStore.write(_:)`, and then none happens. In `SyncStore.readAndWrite(_:_:)` they are carried out before the
-/// next read.
+/// The writes of one atomic transaction, noted in order and executed together. If one of them is invalid,
+/// `SyncStore.write(_:)` throws its error, and none takes effect. In `SyncStore.readAndWrite(_:_:)` they are executed
+/// before the next read.
 public struct WriteBatch: Sendable {
     typealias Step = @Sendable (inout WriteDraft, LocalDatabase) throws -> Void
     let noted = NotedSteps()
-    /// Bytes are to be sent besides.
+    /// True when the batch keeps bytes to be sent.
     private(set) var hasBlobs = false
 
     /// Creates the record under the model's id.
@@ -18,11 +18,12 @@ public struct WriteBatch: Sendable {
         }
     }
 
-    /// Creates the record under the model's id unless it is here already: for ids that several devices of one user make
-    /// alike, as from a name.
+    /// Creates the record under the model's id unless it is already on the device: for ids that several devices of one
+    /// user derive alike, as from a name.
     ///
-    /// Where two devices create it while they do not know of each other, the first creation at the server stands whole and
-    /// the second has no effect. So create what is always the same, and write the rest with `update` in the same batch.
+    /// If two devices create it without knowing of each other, the first creation at the server stays whole, and the
+    /// second has no effect. Therefore create only what is always the same, and write the rest with `update` in the
+    /// same batch.
     public mutating func ensure<Model: SyncModel>(_ model: Model) {
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
@@ -41,14 +42,14 @@ public struct WriteBatch: Sendable {
         update(changed, from: model)
     }
 
-    /// Changes what differs between two states of a model, as a form does: the one that was edited, and the one that it was
-    /// read from. Others' changes of other fields stay.
+    /// Writes the difference between two states of a model, as a form does: the edited state, and the state that was
+    /// read. Others' changes of other fields stay.
     ///
     ///     let shown = try await orders.read(id)                  // when the form opens
     ///     batch.update(edited, from: shown)                      // when it is saved
     ///
-    /// The write says that it saw `original`. Where others have changed one of its fields since, their value is in the history
-    /// of the record; of a `manual` field the write is refused, as by `requireUnchanged(_:_:)`.
+    /// The write states that it saw `original`. If others have changed one of its fields since, their value is kept in
+    /// the history of the record. For a `manual` field, the write is refused, as with `requireUnchanged(_:_:)`.
     public mutating func update<Model: SyncModel>(_ model: Model, from original: Model) {
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
@@ -61,11 +62,11 @@ public struct WriteBatch: Sendable {
         }
     }
 
-    /// Makes the stored record what the model says, and takes back what others have changed since the model was read. For
-    /// imports, and for whatever else knows better than the record; a form calls `update(_:from:)`.
+    /// Makes the stored record equal to the model, and reverts what others have changed since the model was read. Use
+    /// it for imports and other sources that have precedence over the record; a form calls `update(_:from:)`.
     ///
-    /// The write says that it saw nothing: each value that it replaces is in the history of the record. A `manual` field is not
-    /// overwritten: the write is refused where one differs.
+    /// The write states that it saw nothing: each value that it replaces is kept in the history of the record. A
+    /// `manual` field is not overwritten: the write is refused when one differs.
     public mutating func overwrite<Model: SyncModel>(_ model: Model) {
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
@@ -83,7 +84,7 @@ public struct WriteBatch: Sendable {
         }
     }
 
-    /// Reads the record inside the transaction, lets `change` edit it and writes what differs.
+    /// Reads the record inside the transaction, lets `change` edit it and writes the difference.
     public mutating func update<Model: SyncModel>(
         _ type: Model.Type, _ id: Model.ID, _ change: @escaping @Sendable (inout Model) throws -> Void
     ) {
@@ -105,18 +106,18 @@ public struct WriteBatch: Sendable {
     /// Deletes the record.
     public mutating func delete<Model: SyncModel>(_ model: Model) { delete(Model.self, model.id) }
 
-    /// Deletes the record of that id.
+    /// Deletes the record with that id.
     public mutating func delete<Model: SyncModel>(_ type: Model.Type, _ id: Model.ID) {
         noted.note { draft, database in
             try draft.stage(Mutation(key: try database.coding(Model.self).key(id), action: .delete))
         }
     }
 
-    /// Brings a deleted record back as the model has it. Immutable fields, counters, maxima and sets that only grow keep what
-    /// they had.
+    /// Restores a deleted record with the model's values. Immutable fields, counters, maxima and sets that only grow
+    /// keep their previous values.
     ///
-    /// It takes the right to delete the record, to create one, and to change each field that has another value than the one
-    /// that was deleted. The user becomes the record's author, but for a scope's own record, which keeps its owner.
+    /// It requires the rights to delete the record, to create one, and to change each field that differs from the
+    /// deleted one. The user becomes the record's author, except for a scope's own record, which keeps its owner.
     public mutating func undelete<Model: SyncModel>(_ model: Model) {
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
@@ -125,29 +126,30 @@ public struct WriteBatch: Sendable {
         }
     }
 
-    /// Has the whole write refused unless the record still is as the model says, so that nothing is decided on what is no
-    /// longer so.
+    /// Makes the whole write fail unless the record still equals the model, so that nothing is decided on outdated
+    /// data.
     ///
     ///     try await store.write { batch in
     ///         batch.requireUnchanged(order, \.status)
     ///         batch.update(order, \.status, .pickedUp)
     ///     }
     ///
-    /// What is compared are the values on this device when the write is made, pending writes of its own among them, and those
-    /// that the batch has noted before: so ask first. What others have written and has not arrived yet is not known; that is
+    /// The comparison uses the values on this device when the write is made, including its own pending writes and the
+    /// earlier steps of the batch: so call it first. Others' writes that have not arrived yet are not known. They are
     /// merged by the rules of the fields, of which `manual` asks a person.
     ///
-    /// `SyncStore.write(_:)` then throws `StoreError` with `refused(.conflict)`, and a message that names what has changed.
+    /// If the record differs, `SyncStore.write(_:)` throws `StoreError` with `refused(.conflict)`, and a message that
+    /// names the changed fields.
     /// - Parameters:
-    ///   - model: as it was read.
-    ///   - properties: those that count; all that the model has when there are none.
+    ///   - model: the state that was read.
+    ///   - properties: the properties to compare; without any, all of the model.
     public mutating func requireUnchanged<Model: SyncModel>(_ model: Model, _ properties: PartialKeyPath<Model>...) {
         let asked = properties.map { PropertyNames.result(of: $0) }
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
             let key = try coding.key(model.id)
             guard let record = try draft.visible(key) else {
-                throw StoreError(Rejection(.conflict, "\(key): is no longer here"))
+                throw StoreError(Rejection(.conflict, "\(key): is no longer on this device"))
             }
             let (then, now) = (try coding.fields(model), try coding.fields(try coding.model(record, .pending)))
             let names = asked.isEmpty ? (then.entries + now.entries).map(\.name) : try asked.map { try $0.get() }
@@ -159,13 +161,13 @@ public struct WriteBatch: Sendable {
         }
     }
 
-    /// Keeps bytes to be sent, durable together with the batch's records: one of them names the bytes by their digest. No
-    /// record waits for them; who sees it before they are at the server sees it without them.
+    /// Stores bytes to be sent, durable together with the batch's records, one of which refers to the bytes by their
+    /// digest. No record waits for the bytes: other users may see a record before its bytes are on the server.
     ///
-    /// What is larger than `BlobPolicy` allows is thrown by `SyncStore.write(_:)`.
+    /// If the bytes exceed `BlobPolicy`, `SyncStore.write(_:)` throws.
     /// - Parameters:
-    ///   - bytes: of a picture or a file.
-    ///   - scope: the scope of the record: who may read it may fetch the bytes.
+    ///   - bytes: the content of a picture or file.
+    ///   - scope: the scope of the record; users who may read it may fetch the bytes.
     @discardableResult
     public mutating func keep(_ bytes: Data, in scope: ScopeID) -> BlobDigest {
         let key = BlobKey(scope: scope, digest: BlobDigest(of: bytes))
@@ -174,7 +176,7 @@ public struct WriteBatch: Sendable {
         return key.digest
     }
 
-    /// Any mutation, for records without a model.
+    /// Adds any mutation, for records without a model.
     public mutating func apply(_ mutation: Mutation) { noted.note { draft, _ in try draft.stage(mutation) } }
 }
 

@@ -1,19 +1,20 @@
 public import Foundation
 
-/// What becomes of one write, from the local commit to the server's word.
+/// The progress of one write, from the local commit to the server's decision.
 ///
 ///     let receipt = try await messages.create(message)
 ///     for try await step in receipt.steps { print(step) }        // queued, sending, committed(seq: 71, time: …)
 public struct WriteReceipt: Sendable, Identifiable {
-    /// The transaction's id; `SyncStore.receipt(for:)` finds the receipt again after a restart. Of several parts, the last.
+    /// The transaction's id. `SyncStore.receipt(for:)` finds the receipt again after a restart. For several parts, it
+    /// is the id of the last.
     public let id: UUID
-    /// The ids of all transactions that the write was cut into, in their order; one for a write that was not.
+    /// The ids of all transactions into which the write was cut, in their order; one id for a write that was not cut.
     public let parts: [UUID]
     private let become: @Sendable () -> WriteSteps
 
     init(_ id: TransactionID, _ database: LocalDatabase) { self.init([id], database) }
 
-    /// - Parameter parts: at least one.
+    /// - Parameter parts: at least one id.
     init(_ parts: [TransactionID], _ database: LocalDatabase) {
         self.parts = parts.map { UUID($0) }
         id = self.parts.last ?? UUID()
@@ -25,33 +26,33 @@ public struct WriteReceipt: Sendable, Identifiable {
         }
     }
 
-    /// A receipt of a stand-in of a repository, in an app's tests and previews.
+    /// Creates the receipt of a stand-in of a repository, in an app's tests and previews.
     ///
     ///     func create(_ card: Card) async throws -> WriteReceipt { WriteReceipt(id: card.id, steps: [.queued]) }
     ///
     /// - Parameters:
-    ///   - id: of the write.
-    ///   - steps: what `steps` gives, each time.
+    ///   - id: the id of the write.
+    ///   - steps: the steps that `steps` yields, each time.
     public init(id: UUID, steps: [WriteStep]) {
         self.id = id
         parts = [id]
         become = { WriteSteps(steps) }
     }
 
-    /// The step that it is at and those that follow, ending with `committed` or `parked`. Steps that pass quickly may not
-    /// be seen. A write in parts has its last step when all of them have: `parked` if one was refused, with the first
-    /// refusal; the others stand.
+    /// The present step and those that follow, ending with `committed` or `parked`. Steps that pass quickly may be left
+    /// out. A write in parts has its last step when all parts have: if one was refused, it is `parked` with the first
+    /// refusal, and the others stay in effect.
     public var steps: WriteSteps { become() }
 }
 
-/// The steps of a write; ends after the final one.
+/// The steps of a write; the sequence ends after the final one.
 public struct WriteSteps: AsyncSequence, Sendable {
     public typealias Element = WriteStep
     let values: LiveValues<WriteStep?>
 
     init(values: LiveValues<WriteStep?>) { self.values = values }
 
-    /// These steps, one after the other: for stand-ins in an app's tests and previews.
+    /// Creates a sequence of exactly these steps, for stand-ins in an app's tests and previews.
     public init(_ steps: [WriteStep]) {
         values = LiveValues(steps)
     }

@@ -1,15 +1,16 @@
 import Foundation
 
-/// Reads one character as search does: without case, accents and width, in one composition.
+/// Folds one character for search: without case, accents and width, in one composition.
 ///
-/// All of it comes from Unicode's own data: compatibility decomposition, without the marks that a reader leaves out, in full
-/// case folding (lower, upper and lower again: `ß` is `ss`, `ς` is `σ`), composed again, so that `が` is not `か`.
+/// All of it comes from Unicode's own data: compatibility decomposition, without marks that do not distinguish words.
+/// Then full case folding (lower, upper and lower again: `ß` becomes `ss`, `ς` becomes `σ`) and recomposition, so that
+/// `が` differs from `か`.
 struct CharacterFolding {
-    /// A stretch of what a character is read as.
+    /// A part of the folded form of a character.
     enum Part: Hashable {
-        /// Part of a word, which goes on before and behind it.
+        /// Letters of a word that may continue on both sides.
         case letters([UInt8])
-        /// A word by itself: a picture, or a character of a script that has no spaces.
+        /// A word by itself: a picture, or a character of a script without spaces.
         case word([UInt8])
         /// The end of a word.
         case gap
@@ -17,13 +18,13 @@ struct CharacterFolding {
 
     struct Folded {
         var parts: [Part] = []
-        /// Each part has so many bytes in the text as it has itself.
+        /// True when each part has as many bytes as its source in the text.
         var isUnchanged = false
     }
 
-    /// The characters that were met and have at most eight bytes, by these.
+    /// The folded forms of known characters of at most eight bytes, by these bytes.
     private var known: [UInt64: Folded] = [:]
-    /// A text of more different characters is rare.
+    /// The most known characters: a text of more different ones is rare.
     private static let knownMax = 8_192
 
     mutating func fold(_ character: Character) -> Folded {
@@ -67,7 +68,7 @@ struct CharacterFolding {
 
     // MARK: Unicode's data
 
-    /// An emoji, a flag, a key, or another picture.
+    /// Returns true for an emoji, a flag, a key, or another picture.
     private static func isPicture(_ character: Character) -> Bool {
         character.unicodeScalars.contains { scalar in
             guard scalar.value > 0x7f else { return false }
@@ -77,11 +78,12 @@ struct CharacterFolding {
         }
     }
 
-    /// Says which of two looks a character has.
+    /// Returns true for a character that selects one of two appearances.
     private static func isSelector(_ scalar: Unicode.Scalar) -> Bool { (0xfe00...0xfe0f).contains(scalar.value) }
 
-    /// A mark without which a word is the same: an accent, a vowel point of Hebrew or Arabic, what has no look of its own.
-    /// Not the signs of voiced kana, nor vowels of scripts that write them as marks.
+    /// Returns true for a mark that does not distinguish words: an accent, a vowel point of Hebrew or Arabic, or an
+    /// invisible character. The signs of voiced kana, and vowels of scripts that write them as marks, do distinguish
+    /// words.
     private static func isLeftOut(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.canonicalCombiningClass.rawValue {
         case 0:
@@ -92,7 +94,7 @@ struct CharacterFolding {
         }
     }
 
-    /// Nothing but what has no look.
+    /// Returns true when the character is only invisible parts.
     private static func isIgnored(_ character: Character) -> Bool { character.unicodeScalars.allSatisfy(isLeftOut) }
 
     private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
@@ -109,7 +111,7 @@ struct CharacterFolding {
         }
     }
 
-    /// Han, kana, bopomofo, Thai, Lao, Burmese and Khmer.
+    /// Returns true for Han, kana, bopomofo, Thai, Lao, Burmese and Khmer.
     private static func standsAlone(_ value: UInt32) -> Bool {
         switch value {
         case 0x0e00...0x0eff, 0x1000...0x109f, 0x1780...0x17ff, 0x3040...0x312f, 0x31a0...0x31bf, 0x31f0...0x31ff,

@@ -1,12 +1,13 @@
 import GRDB
 import TidemarkLock
 
-/// A search met rows that are not in its index yet.
+/// A search met rows that are not indexed yet.
 struct RowsWait: Error {
     init() { SearchDemand.current?.note() }
 }
 
-/// Whether what is being read searches where rows wait; also where the closure that reads has caught the error.
+/// Notes whether the current read searches where rows wait for the index, even if the reading closure catches the
+/// error.
 private final class SearchDemand: Sendable {
     @TaskLocal static var current: SearchDemand?
 
@@ -14,7 +15,7 @@ private final class SearchDemand: Sendable {
 
     func note() { isNoted.set(true) }
 
-    /// - Returns: `nil` when rows were missing in what `body` has read.
+    /// - Returns: `nil` when rows were missing in the read of `body`.
     static func meeting<Value>(_ body: () throws -> Value) throws -> Value? {
         let demand = SearchDemand()
         let result = Result { try $current.withValue(demand, operation: body) }
@@ -23,13 +24,14 @@ private final class SearchDemand: Sendable {
 }
 
 extension LocalDatabase {
-    /// Tries of a reader before the writer reads by itself.
+    /// The attempts of a reader before the writer itself reads.
     private static let indexedReadsMax = 2
 
-    /// Reads, with a full-text index that has every row. Where it is behind, it is brought up and `body` runs again.
+    /// Reads with a full-text index that has every row. If the index is behind, it is brought up to date and `body`
+    /// runs again.
     ///
-    /// Rows may come as fast as they are indexed, and a full disk takes no index: then the writer indexes, reads and takes
-    /// the index back, in a transaction that is never committed.
+    /// Rows may arrive as fast as they are indexed, and on a full disk the index cannot grow. Then the writer indexes,
+    /// reads and undoes the indexing, in a transaction that is never committed.
     func readIndexed<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -49,10 +51,10 @@ extension LocalDatabase {
             guard try await bringUpIndexes() else { break }
         }
         return try await writer.writeWithoutTransaction { [searchUpkeep] db in
-            // Until the body has run.
+            // The value until the body has run.
             var result = Result<Value, any Error>.failure(CancellationError())
             try db.inTransaction {
-                // What was added leaves memory with the savepoint: reading must not have to write it.
+                // The savepoint moves the additions out of memory: reading must not have to write them.
                 try db.inSavepoint {
                     while try searchUpkeep.index(db) {}
                     return .commit
@@ -64,10 +66,10 @@ extension LocalDatabase {
         }
     }
 
-    /// - Returns: false when the disk has no room for it.
+    /// - Returns: false when the disk has no room for the index.
     private func bringUpIndexes() async throws -> Bool {
         do {
-            // What is lost of it is indexed again.
+            // Lost index entries are added again later.
             while try await change(isConfirmed: false, { [searchUpkeep] db in try searchUpkeep.index(db) }) {}
             return true
         } catch let error as StoreError where error.code == .diskFull {

@@ -2,19 +2,19 @@ import GRDB
 public import TidemarkModel
 
 extension Repository {
-    /// Finds records by words of the fields that the schema marks with `"search": true`, without a network.
+    /// Finds records by words in the fields that the schema marks with `"search": true`; it needs no network.
     ///
     ///     let hits = try await messages.search("tide mar", orderBy: .recency, limit: 20)
     ///
-    /// All words must be there, in any case, with or without accents and vowel points; each may be the beginning of a longer one.
-    /// In scripts without spaces any part of a text is found. An emoji or a flag is a word. What was typed cannot be wrong: signs
-    /// count for nothing.
+    /// All words must occur, in any case, with or without accents and vowel points; each may be the beginning of a
+    /// longer word. In scripts without spaces, any part of a text is found. An emoji or a flag is a word. Any input is
+    /// valid: punctuation is ignored.
     ///
     /// - Parameters:
-    ///   - text: as it was typed.
-    ///   - filter: only records that fit it too.
-    ///   - order: which of them come first.
-    ///   - limit: the most that are answered.
+    ///   - text: the text as the user typed it.
+    ///   - filter: selects among the records found.
+    ///   - order: the order of the hits.
+    ///   - limit: the most hits that are returned.
     ///   - scope: only records of this scope.
     /// - Throws: `StoreError` with `unknownName` when the collection has no such field.
     public func search(
@@ -27,7 +27,7 @@ extension Repository {
         return coding.hits(found, store.database)
     }
 
-    /// What `search` finds, now and after each change.
+    /// Observes the result of `search`: now and after each change.
     public func observeSearch(
         _ text: String, where filter: Filter? = nil, orderBy order: SearchOrder = .relevance, limit: Int = 50,
         in scope: ScopeID? = nil, file: StaticString = #fileID, line: UInt = #line
@@ -52,6 +52,8 @@ extension SyncStore {
     /// Finds records of a collection; see `Repository.search`.
     ///
     ///     let hits = try await store.search("battery", in: Message.self, order: .recency, limit: 20)
+    ///
+    /// - Throws: as `Repository.search` does.
     public func search<Model: SyncModel>(
         _ text: String, in model: Model.Type, order: SearchOrder = .relevance, limit: Int = 50
     ) async throws -> [SearchHit<Model>] {
@@ -61,6 +63,8 @@ extension SyncStore {
 
 extension StoreSnapshot {
     /// Finds records; see `Repository.search`.
+    ///
+    /// - Throws: as `Repository.search` does.
     public func search<Model: SyncModel>(
         _ text: String, in model: Model.Type, where filter: Filter? = nil, orderBy order: SearchOrder = .relevance,
         limit: Int = 50, in scope: ScopeID? = nil
@@ -73,7 +77,7 @@ extension StoreSnapshot {
         do {
             found = try query.fetch(db)
         } catch is RowsWait where underway != nil {
-            // Nobody else can bring the index up while this transaction writes.
+            // Only this transaction can bring the index up to date while it writes.
             while try store.database.searchUpkeep.index(db) {}
             found = try query.fetch(db)
         }
@@ -82,7 +86,7 @@ extension StoreSnapshot {
 }
 
 extension ModelCoding {
-    /// What was found; a record that the model cannot hold is set aside.
+    /// Returns the hits; records that the model cannot hold are left out.
     fileprivate func hits(_ found: [SearchQuery.Found], _ database: LocalDatabase) -> [SearchHit<Model>] {
         var undecodable: [UndecodableRecord] = []
         let hits = found.compactMap { found -> SearchHit<Model>? in

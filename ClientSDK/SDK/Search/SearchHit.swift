@@ -1,8 +1,8 @@
-/// A record that was found, with the place in its text that fits best.
+/// A record that was found, with the best matching part of its text.
 public struct SearchHit<Model: SyncModel>: Sendable, Identifiable {
     /// The record.
     public let model: Model
-    /// The part of the text around the words that were found.
+    /// The part of the text around the found words.
     public let snippet: SearchSnippet
 
     public init(model: Model, snippet: SearchSnippet) {
@@ -15,15 +15,15 @@ public struct SearchHit<Model: SyncModel>: Sendable, Identifiable {
 
 extension SearchHit: Equatable where Model: Equatable {}
 
-/// A part of a text, cut where words that were found begin and end.
+/// A part of a text, cut where the found words begin and end.
 ///
 ///     let line = snippet.pieces.reduce(Text("")) { $0 + ($1.isMatch ? Text($1.text).bold() : Text($1.text)) }
 public struct SearchSnippet: Hashable, Sendable {
-    /// A stretch that is either a match or not.
+    /// A run of characters that is either a match or not.
     public struct Piece: Hashable, Sendable {
-        /// The characters, as they stand in the record.
+        /// The characters, as they are in the record.
         public let text: String
-        /// They are what was searched for.
+        /// True when they match the search.
         public let isMatch: Bool
 
         public init(text: String, isMatch: Bool) {
@@ -32,7 +32,7 @@ public struct SearchSnippet: Hashable, Sendable {
         }
     }
 
-    /// In the order of the text; "…" stands for what is left out.
+    /// The pieces in the order of the text; "…" marks an omission.
     public let pieces: [Piece]
 
     public init(pieces: [Piece]) {
@@ -42,7 +42,7 @@ public struct SearchSnippet: Hashable, Sendable {
     /// The whole snippet without marks.
     public var text: String { pieces.map(\.text).joined() }
 
-    // Of private use, in a plane that no text comes from.
+    // Private-use characters, from a plane that no text uses.
     static let opening = "\u{10fffc}"
     static let closing = "\u{10fffd}"
 
@@ -67,7 +67,7 @@ public struct SearchSnippet: Hashable, Sendable {
     }
 }
 
-/// Which of the records found come first.
+/// The order of the records found.
 public struct SearchOrder: Hashable, Sendable {
     enum Key: Hashable, Sendable {
         case relevance
@@ -76,9 +76,9 @@ public struct SearchOrder: Hashable, Sendable {
 
     let key: Key
 
-    /// Those that say it most often in the fewest words.
+    /// Records that contain the words most often in the fewest words come first.
     public static let relevance = SearchOrder(key: .relevance)
-    /// The latest creation first; what the server has not seen comes first of all.
+    /// The latest creation first; records that the server has not seen come before all others.
     public static let recency = SearchOrder(key: .records(.newestFirst))
     /// Any other order of records, e.g. `.by(.descending("sentAt"))`.
     public static func by(_ order: RecordOrder) -> SearchOrder { SearchOrder(key: .records(order)) }

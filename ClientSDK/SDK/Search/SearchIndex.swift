@@ -1,12 +1,14 @@
 import GRDB
 import TidemarkModel
 
-/// The full-text index of one collection: which fields it has, and how it follows the table.
+/// The full-text index of one collection: its fields, and the way it follows the table.
 ///
-/// It keeps no text of its own, only where words stand. It learns of new rows late and many at a time: those up to a mark
-/// are in it, those beyond it wait. Triggers keep what is in it in step, whoever writes the table. `MERGING.md` says why.
+/// It stores no text, only the positions of words. New rows are added late and many at a time: rows up to a mark are in
+/// the index, rows beyond it wait. Triggers update the rows in the index, whoever writes the table. `MERGING.md`
+/// explains why.
 struct SearchIndex: Sendable {
-    /// The parenthesis at the end keeps it apart from each table that FTS5 keeps beside one, such as `…_config`.
+    /// The closing parenthesis keeps the name apart from the tables that FTS5 creates beside an index, such as
+    /// `…_config`.
     let table: String
     private let collection: String
     private let fields: [String]
@@ -17,10 +19,10 @@ struct SearchIndex: Sendable {
         fields = collection.fields.filter(\.isSearchable).map(\.name)
     }
 
-    /// True when the schema wants something of the collection to be found.
+    /// True when the schema marks a field of the collection as searchable.
     var isWanted: Bool { !fields.isEmpty }
 
-    /// Makes the index what the schema wants, from the rows that are there.
+    /// Makes the index match the schema, from the existing rows.
     func follow(_ db: Database) throws {
         let wanted = isWanted ? (createSQL, textsSQL) : (nil, nil)
         if try (sql(of: table, db), sql(of: texts, db)) != wanted {
@@ -46,7 +48,7 @@ struct SearchIndex: Sendable {
         try db.first("SELECT sql FROM sqlite_master WHERE name = ?", [name])?.optionalText(0)
     }
 
-    /// Has no write merge parts of the index, unless there are very many: `SearchUpkeep` and catch-ups do.
+    /// Turns off automatic merging by writes, except for very many parts: `SearchUpkeep` and catch-ups merge.
     private func leaveMerging(_ db: Database) throws {
         let name = CollectionTable.quoted(table)
         let known = try db.first("SELECT v FROM \(CollectionTable.quoted("\(table)_config")) WHERE k = 'automerge'")
@@ -61,8 +63,8 @@ struct SearchIndex: Sendable {
         try mark(through: last(db), db)
     }
 
-    /// Empties the index, so that all rows wait: before they may get other places in the table, as by `VACUUM`, or so that
-    /// no word stays of rows that go.
+    /// Empties the index, so that all rows wait. Needed before rows may get other row ids, as by `VACUUM`, and to
+    /// remove the words of deleted rows.
     func forget(_ db: Database) throws {
         let name = CollectionTable.quoted(table)
         try db.execute(sql: "INSERT INTO \(name) (\(name)) VALUES ('delete-all')")
@@ -71,24 +73,24 @@ struct SearchIndex: Sendable {
 
     // MARK: Rows that wait
 
-    /// True when a search would miss a row.
+    /// Returns true when a search would miss a row.
     func isBehind(_ db: Database) throws -> Bool {
-        // Not what an observation looks at: it reads the table anyhow, and is told of the rows.
+        // Not recorded as read by an observation: it reads the table anyhow, and is notified of the rows.
         try Int.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM \(source) WHERE _rowid_ > \(through) LIMIT 1")) != nil
     }
 
-    /// How many rows wait at most; below zero when the last ones in the index are gone from the table.
+    /// Returns the most rows that may wait; it is negative when the last indexed rows were deleted from the table.
     func waiting(_ db: Database) throws -> Int64 { try last(db) - marked(db) }
 
-    /// Adds rows that wait, those that came first, in one part of the index.
+    /// Adds waiting rows, the oldest first, as one part of the index.
     ///
-    /// - Returns: how many; fewer than `rowsMax` when none waits any more.
+    /// - Returns: the number of rows; less than `rowsMax` when no more wait.
     @discardableResult
     func catchUp(rowsMax: Int64, _ db: Database) throws -> Int {
         let from = try marked(db)
         let bound = "SELECT _rowid_ FROM \(source) WHERE _rowid_ > ? ORDER BY _rowid_ LIMIT 1 OFFSET ?"
         let to = try db.first(bound, [from, max(1, rowsMax) - 1])?.integer(0) ?? last(db)
-        // Below it nothing is there: the mark goes back to the last row, so that the next ones wait too.
+        // No row is at or above the mark: it goes back to the last row, so that the next rows wait, too.
         guard to != from else { return 0 }
         if to > from {
             try db.run(
@@ -125,11 +127,11 @@ struct SearchIndex: Sendable {
         let name = CollectionTable.quoted(table)
         let before = db.totalChangesCount
         try db.run("INSERT INTO \(name) (\(name), rank) VALUES ('merge', ?)", [pages])
-        // The command counts as one change, and each page that it writes as another.
+        // The command itself is one change, and each page that it writes is another.
         return db.totalChangesCount - before > 1
     }
 
-    /// Takes the index of a collection away, if there is one.
+    /// Deletes the index of a collection, if there is one.
     static func drop(_ collection: String, _ db: Database) throws {
         let table = table(of: collection)
         for event in ["insert", "update", "delete"] {
@@ -148,12 +150,12 @@ struct SearchIndex: Sendable {
 
     private static func texts(of collection: String) -> String { "tidemark_texts(\(collection))" }
 
-    /// The view in which FTS5 finds the texts again.
+    /// The view in which FTS5 finds the texts.
     private var texts: String { Self.texts(of: collection) }
 
     private var names: String { fields.map { CollectionTable.quoted($0) }.joined(separator: ", ") }
 
-    /// The columns of the index: FTS5 lets it have no column `rank` or `rowid`.
+    /// The columns of the index: FTS5 allows no column named `rank` or `rowid`.
     private var columns: String { fields.indices.map { "_\($0)" }.joined(separator: ", ") }
 
     private var textsSQL: String {
@@ -161,7 +163,7 @@ struct SearchIndex: Sendable {
         return "CREATE VIEW \(CollectionTable.quoted(self.texts)) AS SELECT _rowid_ AS _row, \(texts) FROM \(source)"
     }
 
-    /// The place of the last row that is in the index.
+    /// The row id of the last indexed row.
     private var through: String {
         "coalesce((SELECT through FROM tidemark_indexed WHERE collection = '\(collection)'), 0)"
     }
@@ -175,8 +177,8 @@ struct SearchIndex: Sendable {
         """
     }
 
-    /// The old text must be told when it goes, or the index would find it for ever. A new row gets a place that is in the
-    /// index already when the last ones were deleted: it is added at once.
+    /// FTS5 needs the old text of a deleted row, or it would find it forever. If the last rows were deleted, a new row
+    /// may get the id of an indexed one: it is then added at once.
     private var triggers: [(name: String, sql: String)] {
         let index = CollectionTable.quoted(table)
         let names = fields.map { CollectionTable.quoted($0) }

@@ -12,14 +12,14 @@ struct SearchQuery: Sendable {
     private let table: CollectionTable
     private let index: String
     private let sql: String
-    /// Looks up what was found; `sql` may go through the records in their order until there are enough that were found,
-    /// which is long for words that few have.
+    /// The query for words that few records have: it looks up the found rows. `sql` may scan the records in their order
+    /// until enough are found, which takes long for such words.
     private let rareSQL: String
     private let arguments: StatementArguments
     private let pattern: String?
 
-    /// - Throws: `StoreError` with `unknownName` for a collection that nothing is found in, or a field that the schema does
-    ///   not have; `coding` for a value of another type.
+    /// - Throws: `StoreError` with `unknownName` for a collection without searchable fields, or a field that the schema
+    ///   does not have; `coding` for a value of another type.
     init(
         _ table: CollectionTable, _ terms: SearchTerms, where filter: Filter?, orderBy order: SearchOrder, limit: Int,
         in scope: ScopeID?
@@ -44,7 +44,7 @@ struct SearchQuery: Sendable {
         let columns = table.columnsSQL
         let source = CollectionTable.quoted(table.collection.name)
         let condition = conditions.isEmpty ? "" : "AND \(conditions.joined(separator: " AND "))"
-        // The index stands in a query of its own, so that its columns are not taken for the collection's.
+        // The index is queried in a subquery, so that its columns do not hide the collection's.
         switch order.key {
         case .relevance:
             sql = """
@@ -64,16 +64,16 @@ struct SearchQuery: Sendable {
                 LIMIT ?
                 """
         }
-        // A term with a sign before it is no name of an index.
+        // A term with a sign before it does not use an index.
         rareSQL = sql.replacing("AND scope = ?", with: "AND +scope = ?")
         writer.values.append(limit.databaseValue)
         arguments = StatementArguments(writer.values)
     }
 
-    /// - Throws: `RowsWait` where the index is behind the table; see ``LocalDatabase/readIndexed(_:)``.
+    /// - Throws: `RowsWait` when the index is behind the table; see ``LocalDatabase/readIndexed(_:)``.
     func fetch(_ db: Database) throws -> [Found] {
         guard let pattern else {
-            // Read all the same, so that an observation of nothing typed is one of this collection.
+            // Read all the same, so that an observation with an empty text observes this collection.
             _ = try db.first("SELECT 1 FROM \(CollectionTable.quoted(table.collection.name)) LIMIT 1")
             return []
         }
@@ -88,13 +88,13 @@ struct SearchQuery: Sendable {
         return found
     }
 
-    /// Few enough for all of them to be looked at.
+    /// Returns true when few enough rows match to look at each of them.
     private func isRare(_ pattern: String, _ db: Database) throws -> Bool {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM \(index) WHERE \(index) MATCH ? LIMIT ?)"
         return try db.first(sql, [pattern, SearchLimits.rareMax])?.integer(0) ?? 0 < SearchLimits.rareMax
     }
 
-    /// Only of what is answered: cutting text is the expensive part.
+    /// Snippets are made only for returned rows: cutting text is the expensive part.
     private func snippet(_ place: Int64, _ pattern: String, _ db: Database) throws -> String {
         let sql = """
             SELECT snippet(\(index), -1, ?, ?, '…', \(SearchLimits.snippetWords))

@@ -1,11 +1,11 @@
-/// What a user typed, as a pattern of SQLite's full-text search. Nothing in it is syntax: each word is quoted, all must be
-/// there, and each may go on, so that "tide mar" finds "Tidemark workspaces".
+/// A user's input as a pattern of SQLite's full-text search. It has no syntax: each word is quoted, all must occur, and
+/// each may be a prefix, so "tide mar" finds "Tidemark workspaces".
 struct SearchTerms: Hashable, Sendable {
-    /// `nil` when nothing was typed that could be found.
+    /// The pattern; `nil` when the input has nothing to search for.
     let pattern: String?
 
     init(_ typed: String) {
-        // Signs of syntax also where an accent is behind them.
+        // Characters of syntax are removed even when combined with an accent.
         let signs: Set<Unicode.Scalar> = ["\"", "\0"]
         let text = typed.prefix(SearchLimits.charactersMax).unicodeScalars.map { signs.contains($0) ? " " : $0 }
         var cutter = TextCutter()
@@ -16,14 +16,14 @@ struct SearchTerms: Hashable, Sendable {
     }
 }
 
-/// Bounds of a search.
+/// The bounds of a search.
 enum SearchLimits {
-    /// Characters of what was typed that count.
+    /// The characters of the input that are used.
     static let charactersMax = 512
-    /// Words that count.
+    /// The words of the input that are used.
     static let wordsMax = 16
-    /// Records with words that count as rare: they are looked at one by one.
+    /// The number of matches below which words are rare: the matching records are looked at one by one.
     static let rareMax: Int64 = 1_000
-    /// Words of a snippet.
+    /// The words of a snippet.
     static let snippetWords = 16
 }

@@ -1,14 +1,14 @@
 import GRDB
 
-/// Cuts text and queries for FTS5 in the same way, as ``TextCutter`` does: words without case and accents where a script has
-/// spaces, and single characters where it has none, so that any part of such a text is found as a run of them. A picture is a
-/// word.
+/// Tokenizes texts and queries for FTS5 in the same way, as ``TextCutter`` does. Scripts with spaces give words without
+/// case and accents. Scripts without spaces give single characters, so that any part of such a text is found as a run
+/// of them. A picture is a word.
 final class SearchTokenizer: FTS5CustomTokenizer {
     static let name = "tidemark_text"
-    /// Raised when text is cut in another way: indexes of another version are built anew.
+    /// The version of the tokenization. When it is raised, indexes of another version are rebuilt.
     static let version = 2
 
-    /// Used by one connection at a time.
+    /// The cutter; only one connection at a time uses it.
     private var cutter = TextCutter()
 
     init(db: Database, arguments: [String]) throws {}

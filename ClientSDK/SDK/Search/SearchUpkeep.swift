@@ -3,24 +3,26 @@ import GRDB
 import TidemarkLock
 import TidemarkModel
 
-/// Has the full-text indexes learn of rows many at a time, and merges their parts in small steps while nobody writes, so
-/// that no write has to.
+/// Adds rows to the full-text indexes many at a time, and merges index parts in small steps while nothing is written,
+/// so that no write has to.
 ///
-/// SQLite adds what it indexes as a new part and merges parts in the write that has made enough of them: after a catch-up
-/// that took every 64th write 20 to 40 ms (`MERGING.md`). What is merged is what was there: nothing is lost when it is cut
-/// off, and nothing waits for it to be on the disk.
+/// SQLite adds new entries as a new part, and merges parts in the write that has made enough of them: after a catch-up,
+/// every 64th write took 20 to 40 ms (`MERGING.md`). Merging changes no content: nothing is lost when it is
+/// interrupted, and nothing waits for it to reach the disk.
 final class SearchUpkeep: Sendable {
-    /// Rows that wait for a collection's index before a write adds them: what a search may have to add first.
+    /// The number of waiting rows of a collection at which a write adds them: the most that a search has to add first.
     static let waitingMax: Int64 = 512
-    /// The same while nobody writes. Fewer stay as they are: each part of an index costs as much for one row as for many.
+    /// The same bound while nothing is written. Fewer rows keep waiting: a part of an index costs as much for one row
+    /// as for many.
     static let waitingAtRest: Int64 = 128
-    /// Rows that one write adds of those that were there before it.
+    /// The most older rows that one write adds.
     private static let rowsPerWrite: Int64 = 4_096
-    /// As SQLite itself would: each page that is new is merged into larger parts a few times.
+    /// The rows of index content merged for each new page. SQLite uses the same number: each new page is merged into
+    /// larger parts a few times.
     private static let rowsPerMergedPage = 4
-    /// Pages of the index that a step writes: one or two milliseconds, which a write may have to wait.
+    /// The pages that one merge step writes: one or two milliseconds, for which a write may have to wait.
     private static let pagesPerStep = 32
-    /// Changed rows, those of the index counted, after which it is worth a look.
+    /// The number of changed rows, including those of the index, after which a look is due.
     private static let changesMin = 1_000
 
     private enum Phase: Equatable { case idle, waiting, merging }
@@ -28,11 +30,12 @@ final class SearchUpkeep: Sendable {
     private struct State {
         weak var writer: (any DatabaseWriter)?
         var phase = Phase.idle
-        /// Since the last look.
+        /// The changed rows since the last look.
         var changes = 0
         var writes = 0
         var steps = 0
-        /// Since somebody counted what waits; so many at first, since nobody has.
+        /// The changed rows since the waiting rows were last counted. It starts at the bound, because they were never
+        /// counted.
         var uncounted = Int(waitingMax)
     }
 
@@ -41,18 +44,18 @@ final class SearchUpkeep: Sendable {
     private let lane = DispatchQueue(label: "tidemark.search")
     private let state = Lock(State())
 
-    /// - Parameter rest: how long nothing is written before it begins.
+    /// - Parameter rest: the time without writes before the upkeep begins.
     init(_ schema: Schema, rest: Duration) {
         indexes = schema.collections.map { SearchIndex($0) }.filter(\.isWanted)
         self.rest = rest
     }
 
-    /// Steps that merged something.
+    /// The number of steps that merged something.
     var steps: Int { state.withLock { $0.steps } }
-    /// Nothing is to be done, as far as it knows.
+    /// True when there is nothing to do, as far as the upkeep knows.
     var isIdle: Bool { state.withLock { $0.phase == .idle } }
 
-    /// Looks soon at what was left when the file was used last.
+    /// Looks soon at the work that was left when the file was last used.
     func start(on writer: any DatabaseWriter) {
         guard !indexes.isEmpty else { return }
         state.withLock { state in
@@ -62,12 +65,12 @@ final class SearchUpkeep: Sendable {
         look(after: 0)
     }
 
-    /// No step begins after it; one that is under way ends first on the writer's queue.
+    /// Stops the upkeep. No further step begins; one that is running ends first on the writer's queue.
     func stop() { state.withLock { $0.writer = nil } }
 
-    /// Adds what waits where that is too much; inside the transaction that made it so. Costs little else.
+    /// Adds waiting rows if there are too many, inside the transaction that added them. Otherwise it costs little.
     ///
-    /// - Parameter changes: rows that the transaction changed, of all tables.
+    /// - Parameter changes: the rows that the transaction changed, in all tables.
     func keepUp(_ db: Database, _ changes: Int) throws {
         let isDue = state.withLock { state in
             state.uncounted += changes
@@ -79,17 +82,17 @@ final class SearchUpkeep: Sendable {
         for index in indexes {
             let waiting = try index.waiting(db)
             guard waiting >= Self.waitingMax || waiting < 0 else { continue }
-            // All that the transaction has written, so that what waits never grows.
+            // All rows of the transaction, so that the number of waiting rows never grows.
             let rows = try index.catchUp(rowsMax: Self.rowsPerWrite + Int64(changes), db)
-            // Who adds many rows at once pays for the larger parts too.
+            // A write that adds many rows at once also merges.
             guard changes >= Int(Self.waitingMax), rows > 0 else { continue }
             _ = try index.merge(pages: rows / Self.rowsPerMergedPage, db)
         }
     }
 
-    /// Adds what waits, for a search.
+    /// Adds waiting rows, for a search.
     ///
-    /// - Returns: false when nothing waits any more.
+    /// - Returns: false when no more rows wait.
     func index(_ db: Database) throws -> Bool {
         var isMore = false
         for index in indexes where try index.catchUp(rowsMax: Self.rowsPerWrite, db) >= Int(Self.rowsPerWrite) {
@@ -104,7 +107,7 @@ final class SearchUpkeep: Sendable {
         for index in indexes { try index.forget(db) }
     }
 
-    /// - Parameter changes: rows that a commit changed, of all tables.
+    /// - Parameter changes: the rows that a commit changed, in all tables.
     func wrote(_ changes: Int) {
         let writes = state.withLock { state -> Int? in
             state.writes += 1
@@ -116,7 +119,7 @@ final class SearchUpkeep: Sendable {
         if let writes { look(after: writes) }
     }
 
-    /// Begins once nothing was written for a while.
+    /// Begins when nothing was written for a while.
     private func look(after seen: Int) {
         lane.asyncAfter(deadline: .now() + rest / .seconds(1)) { [weak self] in
             guard let self else { return }
@@ -133,7 +136,8 @@ final class SearchUpkeep: Sendable {
         }
         writer?.asyncWriteWithoutTransaction { [weak self] db in
             guard let self else { return }
-            // Closed meanwhile, or no room: what is not merged is found all the same, and the next look tries again.
+            // The database was closed meanwhile, or has no room. Unmerged rows are found all the same, and the next
+            // look tries again.
             let isMore = (try? improve(db)) ?? false
             let writes = state.withLock { state in
                 if isMore { state.steps += 1 }
@@ -141,7 +145,7 @@ final class SearchUpkeep: Sendable {
                 return state.writes
             }
             guard isMore else { return }
-            // Who waits for the writer comes first.
+            // Waiting writes come first.
             lane.async { [weak self] in writes == seen ? self?.step(after: seen) : self?.look(after: writes) }
         }
     }

@@ -1,8 +1,8 @@
-/// Cuts a text into the words that search finds, each as ``CharacterFolding`` reads it, with its position in the text.
+/// Cuts a text into the words that search finds, each folded by ``CharacterFolding``, with its position in the text.
 ///
-/// The first of several words that one character is read as has its position; the others end with it.
+/// If one character folds to several words, the first has the character's position, and the others end with it.
 struct TextCutter {
-    /// Takes a word and the bytes of the text that it is read from; anything but 0 ends the cutting.
+    /// Receives a word and the range of its bytes in the text; a result other than 0 ends the cutting.
     typealias Tell = (UnsafeBufferPointer<UInt8>, Range<Int>) -> CInt
 
     private var folding = CharacterFolding()
@@ -10,12 +10,12 @@ struct TextCutter {
     private var start = 0
     private var end = 0
 
-    /// - Returns: 0, or the first other answer.
+    /// - Returns: 0, or the first other result.
     mutating func cut(_ text: UnsafeBufferPointer<UInt8>, _ tell: Tell) -> CInt {
         word.removeAll(keepingCapacity: true)
         var position = 0
         while position < text.count {
-            // With an accent or a selector behind it, it is no character of ASCII.
+            // With an accent or a selector after it, it is not an ASCII character.
             guard Self.isPlain(text, position) else {
                 let first = position
                 repeat { position += 1 } while position < text.count && !Self.isPlain(text, position)
@@ -35,7 +35,7 @@ struct TextCutter {
         return endWord(tell)
     }
 
-    /// Whether there is a word in a text.
+    /// Returns whether a text has a word.
     mutating func hasWord(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in cut(bytes) { _, _ in 1 } } != 0
@@ -55,7 +55,7 @@ struct TextCutter {
 
     private mutating func cut(_ run: UnsafeBufferPointer<UInt8>, from offset: Int, _ tell: Tell) -> CInt {
         let text = String(decoding: run, as: UTF8.self)
-        // What is no UTF-8 has no words: its positions would be others.
+        // Invalid UTF-8 has no words: its positions would differ.
         guard text.utf8.count == run.count else { return endWord(tell) }
         var position = offset
         for character in text {

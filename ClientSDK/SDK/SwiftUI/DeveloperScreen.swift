@@ -6,33 +6,34 @@ import TidemarkModel
 public import Combine
 #endif
 
-/// What a developer sees of a store while an app is being built, with two buttons: sync now, and clear the cache.
+/// A screen that shows the state of a store while an app is being built, with two buttons: sync now, and clear the
+/// cache.
 ///
 ///     @State private var screen = DeveloperScreen(store)
 ///     …
 ///     .task { await screen.run() }
 ///
-/// That is from iOS 17 and macOS 14 on; for older ones the property is a `@StateObject`. `DeveloperView` shows it in SwiftUI; the
-/// lines fit any list.
+/// The example needs iOS 17 or macOS 14; on older systems the property is a `@StateObject`. `DeveloperView` shows the
+/// screen in SwiftUI; the lines fit any list.
 @MainActor
 public final class DeveloperScreen {
-    /// One line: what it is of, and how it stands.
+    /// One line: a title and its value.
     public struct Line: Hashable, Sendable, Identifiable {
         /// `Pending`, `Cache`, ….
         public var title: String
         /// `3 writes`, `1.2 MB of 1.4 MB`, ….
         public var value: String
-        /// A person should look.
+        /// True when a person should look at it.
         public var isAlarming: Bool
 
         public var id: String { title }
     }
 
-    /// The lines, always the same ones in the same order.
+    /// The lines: always the same ones in the same order.
     public var lines: [Line] { seen.lines }
-    /// A button was pressed, and what it does is under way.
+    /// True while the action of a button runs.
     public var isBusy: Bool { seen.isBusy }
-    /// What the last button, or the last look, met; `nil` when nothing is the matter.
+    /// The error of the last button or look; `nil` when there was none.
     public var error: (any Error)? { seen.error }
 
     private struct Shown {
@@ -49,19 +50,19 @@ public final class DeveloperScreen {
     private nonisolated let notices = ViewNotices()
     private let store: SyncStore
 
-    /// Shows nothing until `run()`.
+    /// Creates a screen that is empty until `run()`.
     public init(_ store: SyncStore) { self.store = store }
 
-    /// Follows the store's status for as long as the calling task lives. Rows are counted with each change: for a screen
-    /// that is looked at.
+    /// Follows the store's status until the calling task ends. Each change counts all rows: use it for a visible
+    /// screen.
     public func run() async {
         for await status in store.status { await look(status) }
     }
 
-    /// The first button: `SyncStore.syncNow()`. A second press while the first is under way does nothing.
+    /// The action of the first button: `SyncStore.syncNow()`. A second press while the first runs does nothing.
     public func syncNow() async { await press { [store] in _ = try await store.syncNow() } }
 
-    /// The second one: `SyncStore.clearCache()`. What is not sent stays.
+    /// The action of the second button: `SyncStore.clearCache()`. Unsent writes stay.
     public func clearCache() async { await press { [store] in try await store.clearCache() } }
 
     private func press(_ work: @Sendable () async throws -> Void) async {
@@ -77,9 +78,9 @@ public final class DeveloperScreen {
         do { _ = try await show(status) } catch { notices.change { shown.error = error } }
     }
 
-    /// A look at this moment, for a screen that asks by the clock.
+    /// Updates the lines once, for a screen that polls.
     ///
-    /// - Returns: what the lines are made of, and more.
+    /// - Returns: the data of the lines, and more.
     package func look() async throws -> Diagnostics { try await show(store.currentStatus) }
 
     private func show(_ status: SyncStatus) async throws -> Diagnostics {

@@ -1,8 +1,8 @@
 #if canImport(SwiftUI)
 public import SwiftUI
 
-/// The developer's screen as a list with two buttons. Compiled on Apple's platforms only; Tidemark's own tests exercise
-/// `DeveloperScreen`, which it shows.
+/// The developer's screen as a list with two buttons. It is compiled on Apple's platforms only; Tidemark's own tests
+/// exercise `DeveloperScreen`, which it shows.
 ///
 ///     DeveloperView(store: store)
 public struct DeveloperView: View {
@@ -12,7 +12,7 @@ public struct DeveloperView: View {
     }
 
     @StateObject private var screen: DeveloperScreen
-    /// What was pressed last; the number tells two presses apart.
+    /// The last button press; the number makes two presses differ.
     @State private var wish: Wish?
     @State private var presses = 0
 

@@ -5,22 +5,23 @@ public import TidemarkModel
 public import Combine
 #endif
 
-/// The records of a list as a view shows them: current as long as this lives, with what is to be said when there are none.
+/// The records of a list as a view shows them: current as long as this object lives, with the state to show when there
+/// are none.
 ///
 ///     @State private var open = LiveRecords<Card>()
 ///     …
 ///     .task(id: column) { open.ask(store, where: \.columnId == column, order: [.by(\.position)], limit: 50) }
 ///
-/// That is from iOS 17 and macOS 14 on; for older ones the property is a `@StateObject`. For one that asks by itself there is
-/// `@SyncQuery`.
+/// The example needs iOS 17 or macOS 14; on older systems the property is a `@StateObject`. `@SyncQuery` is the variant
+/// that asks by itself.
 @MainActor
 public final class LiveRecords<Model: SyncModel> {
-    /// What was read last. Stays while another question is read, and after an error.
+    /// The last result. It stays while another query is being read, and after an error.
     public var records: [Model] { seen.records }
-    /// The question that was asked last has no answer yet.
+    /// True while the last query has no result yet.
     public var isLoading: Bool { seen.isLoading }
-    /// Why reading ended: `StoreError` for a question that does not fit the schema, or where the file cannot be read; `nil` while
-    /// nothing is the matter.
+    /// The error that ended the reading: `StoreError` for a query that does not match the schema, or when the file
+    /// cannot be read; `nil` when there was none.
     public var error: (any Error)? { seen.error }
 
     private struct Shown {
@@ -38,7 +39,7 @@ public final class LiveRecords<Model: SyncModel> {
     private var asked: (store: SyncStore, question: Question)?
     private var task: Task<Void, Never>?
 
-    /// What is asked for.
+    /// The parameters of a query.
     struct Question: Hashable, Sendable {
         var filter: Filter?
         var order: RecordOrder
@@ -46,16 +47,16 @@ public final class LiveRecords<Model: SyncModel> {
         var scope: ScopeID?
     }
 
-    /// Shows nothing until it is asked for something.
+    /// Creates an object that shows nothing until `ask` is called.
     public init() {}
 
-    /// Shows these records from now on. The same question again changes nothing.
+    /// Shows these records from now on. Repeating the same query changes nothing.
     ///
     /// - Parameters:
-    ///   - store: where they are.
-    ///   - filter: which records; `.all` for every one.
+    ///   - store: the store of the records.
+    ///   - filter: selects the records; `.all` for every one.
     ///   - order: as in `Repository.readAll`.
-    ///   - limit: the most that are answered; `nil` for all.
+    ///   - limit: the most records that are returned; `nil` for all.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
     public func ask(
         _ store: SyncStore, where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
@@ -80,8 +81,8 @@ public final class LiveRecords<Model: SyncModel> {
         task?.cancel()
         let values = store.repository(Model.self).observe(
             where: question.filter, orderBy: question.order, limit: question.limit, in: question.scope)
-        // A view asks while it is drawn, where nothing that it shows may change and nothing can be awaited: all of that
-        // comes after, and ends with this object.
+        // A view asks while it is drawn, when nothing that it shows may change and nothing can be awaited: all of that
+        // happens later, and ends with this object.
         task = Task { [weak self] in
             self?.begin()
             do {

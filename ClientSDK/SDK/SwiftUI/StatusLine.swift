@@ -7,16 +7,17 @@ import TidemarkModel
 public import Combine
 #endif
 
-/// The line in which an app says how a store stands to its server, with a number for a badge.
+/// The status line of an app: a text about a store's synchronisation, with a number for a badge.
 ///
 ///     @State private var line = StatusLine(store)
 ///     …
 ///     HStack { Text(line.text ?? "") }.task { await line.run() }
 ///
-/// That is from iOS 17 and macOS 14 on; for older ones the property is a `@StateObject`. `SyncStatusView` shows it in SwiftUI. The words are English; an app that speaks another language makes its own of `status`.
+/// The example needs iOS 17 or macOS 14; on older systems the property is a `@StateObject`. `SyncStatusView` shows the
+/// line in SwiftUI. The texts are English; an app in another language makes its own from `status`.
 @MainActor
 public final class StatusLine {
-    /// The last word of the store; `nil` before `run()`.
+    /// The last status of the store; `nil` before `run()`.
     public var status: SyncStatus? { seen.status }
 
     private struct Shown {
@@ -31,13 +32,13 @@ public final class StatusLine {
     }
     private nonisolated let notices = ViewNotices()
     private let store: SyncStore
-    /// Counts the times that it was completed.
+    /// The number of completed rounds.
     private var completions = 0
 
-    /// Shows nothing until `run()`.
+    /// Creates a line that is empty until `run()`.
     public init(_ store: SyncStore) { self.store = store }
 
-    /// Follows the store's status for as long as the calling task lives.
+    /// Follows the store's status until the calling task ends.
     public func run() async {
         notices.change { shown.status = nil }
         await withChildTasks { children in
@@ -52,17 +53,18 @@ public final class StatusLine {
         }
     }
 
-    /// The same as `SyncStatus.activity`, but that `completed` is `idle` two seconds later, until there is something to do again.
+    /// The same as `SyncStatus.activity`, except that `completed` becomes `idle` after two seconds, until there is
+    /// something to do again.
     public var activity: SyncActivity {
         let seen = seen
         guard let activity = seen.status?.activity else { return .idle }
         return activity == .completed && seen.isRested ? .idle : activity
     }
 
-    /// The words of the line; `nil` when there is nothing to say.
+    /// The text of the line; `nil` when there is nothing to say.
     public var text: String? { status.flatMap { Self.words($0, activity) } }
 
-    /// Writes that are not at the server, those that failed among them: the number on a badge.
+    /// The number for a badge: writes that are not on the server, including failed ones.
     public var waiting: Int { status.map { $0.pending + $0.failed } ?? 0 }
 
     /// - Returns: the number of the completion that has just begun.
@@ -101,7 +103,7 @@ public final class StatusLine {
         more.map { "\(words), \($0)" } ?? words
     }
 
-    /// The words while something is under way with a server that answers.
+    /// Returns the text for an activity with a server that answers.
     private nonisolated static func underWay(_ status: SyncStatus, _ progress: SyncProgress) -> String {
         if let pause = status.pushPause, status.pending > 0 {
             let until = Date(milliseconds: pause.until).formatted(date: .omitted, time: .standard)

@@ -2,16 +2,16 @@
 public import SwiftUI
 public import TidemarkModel
 
-/// Records of a store as a view's property, kept current as long as the view lives. Compiled on Apple's platforms only;
-/// Tidemark's own tests exercise `LiveRecords`, which does the work.
+/// Records of a store as a view's property, current as long as the view lives. It is compiled on Apple's platforms
+/// only; Tidemark's own tests exercise `LiveRecords`, which does the work.
 ///
 ///     struct Inbox: View {
 ///         @SyncQuery(where: \.isRead == false, order: [.by(\.sentAt, .descending)], limit: 50)
 ///         private var messages: [Message]
 ///     }
 ///
-/// What is asked for may depend on what the view is given: it is asked again when the view is made with something else, and
-/// shows what it had until the answer is there.
+/// The query may depend on the view's parameters. If the view is created with other parameters, the query runs again,
+/// and the old records are shown until the result arrives.
 ///
 ///     struct Column: View {
 ///         @SyncQuery private var cards: [Card]
@@ -24,12 +24,12 @@ public import TidemarkModel
 ///         }
 ///     }
 ///
-/// The store comes from the environment: `.environment(\.syncStore, store)`; without one there are no records.
+/// The store comes from the environment: `.environment(\.syncStore, store)`; without a store there are no records.
 @propertyWrapper
 public struct SyncQuery<Model: SyncModel>: DynamicProperty {
     @Environment(\.syncStore) private var store
     @StateObject private var shown: LiveRecords<Model>
-    /// As the view has it now; the state stays that of the first time.
+    /// The view's present query; the state object stays the first one.
     private let question: LiveRecords<Model>.Question
 
     @MainActor
@@ -37,12 +37,12 @@ public struct SyncQuery<Model: SyncModel>: DynamicProperty {
         self.init(LiveRecords<Model>.Question(filter: filter, order: order, limit: limit))
     }
 
-    /// By properties of the model, which the compiler checks.
+    /// Creates a query by properties of the model, which the compiler checks.
     ///
     /// - Parameters:
-    ///   - filter: which records; `.all` for every one.
+    ///   - filter: selects the records; `.all` for every one.
     ///   - order: rules, as in `Repository.readAll`.
-    ///   - limit: the most that are answered; `nil` for all.
+    ///   - limit: the most records that are returned; `nil` for all.
     ///   - scope: only records of this scope.
     @MainActor
     public init(
@@ -59,10 +59,10 @@ public struct SyncQuery<Model: SyncModel>: DynamicProperty {
         _shown = StateObject(wrappedValue: LiveRecords())
     }
 
-    /// The records as they are now; empty before the first reading.
+    /// The present records; empty before the first read.
     @MainActor public var wrappedValue: [Model] { projectedValue.records }
 
-    /// The same with `isLoading`, `error` and `retry()`.
+    /// The records with `isLoading`, `error` and `retry()`.
     @MainActor public var projectedValue: LiveRecords<Model> {
         if let store { shown.ask(store, question) }
         return shown

@@ -1,8 +1,8 @@
 #if canImport(SwiftUI)
 public import SwiftUI
 
-/// One line that says how a store stands to its server: what is sent and what is queued, how long the server wants to be left
-/// alone, what is the matter. Compiled on Apple's platforms only; Tidemark's own tests exercise `StatusLine`, which it shows.
+/// One line about a store's synchronisation: what is sent and queued, how long the server asks to wait, and problems.
+/// It is compiled on Apple's platforms only; Tidemark's own tests exercise `StatusLine`, which it shows.
 ///
 ///     SyncStatusView(store: store)
 public struct SyncStatusView: View {

@@ -4,11 +4,11 @@ import Observation
 import Combine
 #endif
 
-/// Tells views that what an object shows is about to change: by `Observation` from iOS 17 and macOS 14 on, and by Combine's
-/// `ObservableObject` on every version of Apple's platforms.
+/// Notifies views before an object that they show changes: by `Observation` from iOS 17 and macOS 14 on, and by
+/// Combine's `ObservableObject` on every version of Apple's platforms.
 ///
-/// An object has one for all that it shows, so a view that reads any part of it is drawn again when another part changes.
-// What it holds is never replaced, and both parts of it are made for many threads.
+/// One instance covers an object as a whole: a view that reads any part of it is redrawn when another part changes.
+// Its properties are never replaced, and both are made for use from many threads.
 final class ViewNotices: @unchecked Sendable {
     #if canImport(Combine)
     let publisher = ObservableObjectPublisher()
@@ -20,12 +20,12 @@ final class ViewNotices: @unchecked Sendable {
         if #available(iOS 17, macOS 14, *) { beat = Beat() } else { beat = nil }
     }
 
-    /// Called with each reading.
+    /// Call it with each read of the object.
     func isRead() {
         if #available(iOS 17, macOS 14, *) { (beat as? Beat)?.isRead() }
     }
 
-    /// Makes a change.
+    /// Makes a change and notifies.
     func change(_ change: () -> Void) {
         #if canImport(Combine)
         publisher.send()
@@ -35,7 +35,7 @@ final class ViewNotices: @unchecked Sendable {
     }
 }
 
-/// Stands for all that an object shows.
+/// The observed property that represents the whole object.
 @available(iOS 17, macOS 14, *)
 private final class Beat: Observable, Sendable {
     private let registrar = ObservationRegistrar()

@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// What a benchmark found: the same figures for people and for programs.
+/// The result of a benchmark: the same figures for people and for programs.
 struct BenchReport {
     let name: String
     private var fields = Fields()
@@ -18,14 +18,14 @@ struct BenchReport {
         rows.append((label, value >= 1_000 ? String(Int64(value.rounded())) : "\(rounded)"))
     }
 
-    /// Adds what the figures were measured with.
+    /// Adds a condition of the measurement.
     mutating func note(_ key: String, _ value: FieldValue, _ label: String) {
         fields[key] = value
         let text = if case .string(let text) = value { text } else { value.json }
         rows.append((label, text))
     }
 
-    /// Adds p50, p99 and the longest of what was timed, named after `key` in the JSON line.
+    /// Adds p50, p99 and the maximum of the measured times, named after `key` in the JSON line.
     mutating func add(_ latencies: LatencyLog, _ label: String, key: String = "") {
         let figures = latencies.percentiles([0.5, 0.99, 1])
         add("\(key)p50_ms", figures[0], "\(label) p50, ms")
@@ -33,13 +33,13 @@ struct BenchReport {
         add("\(key)max_ms", figures[2], "\(label) longest, ms")
     }
 
-    /// Adds what the machine's host gave to others since `start`, where the system tells.
+    /// Adds the processor time that the machine's host gave to others since `start`, if the system reports it.
     mutating func addStolenTime(since start: StolenTime?) {
         guard let start, let end = StolenTime() else { return }
         add("stolen_percent", end.percent(since: start), "processor time given to other machines, %")
     }
 
-    /// Reads a figure back, for tables over several reports.
+    /// Returns a figure, for tables over several reports.
     func figure(_ key: String) -> Double? {
         if case .double(let value)? = fields[key] { value } else { nil }
     }
@@ -52,7 +52,7 @@ struct BenchReport {
             .joined(separator: "\n")
     }
 
-    /// Prints the table, and as the last line the JSON object when that is asked for.
+    /// Prints the table and, if requested, the JSON object as the last line.
     func show(json wantsJSON: Bool) {
         print("bench \(name)\n\(table)")
         if wantsJSON { print(json) }

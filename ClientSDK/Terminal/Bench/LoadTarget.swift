@@ -9,10 +9,10 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
-/// The server that a benchmark runs against, with the means to be anybody there.
+/// The server of a benchmark, with the means to act as any user there.
 final class LoadTarget: Sendable {
     let ground: LoadGround
-    /// New for every run, so that a database can be used again.
+    /// A new workspace for every run, so that a database can be used again.
     let workspace: WorkspaceID
     /// The server process whose memory is read; `nil` for a server elsewhere.
     let processID: pid_t?
@@ -35,7 +35,7 @@ final class LoadTarget: Sendable {
         self.folder = folder
     }
 
-    /// Starts a server for the benchmark, or takes the one that the options name.
+    /// Starts a server for the benchmark, or uses the one that the options name.
     static func prepare(_ options: BenchTargetOptions) async throws -> LoadTarget {
         // One socket is one file; the server that we start inherits the limit.
         _ = OpenFiles.raise()
@@ -57,7 +57,7 @@ final class LoadTarget: Sendable {
         var settings = ServerProcess.Settings(
             database: options.database ?? "sqlite:\(folder.path)/bench.sqlite",
             schema: try ServerProcess.chatSchema(in: folder.path), secret: text)
-        // What is measured is the machine, not the limits that protect a server from one client.
+        // The benchmark measures the machine, not the limits that protect a server from one client.
         settings.environment = [
             "TIDEMARK_LIMIT_RATE": "1000000", "TIDEMARK_LIMIT_BURST": "10000000", "TIDEMARK_LIMIT_PUSHES": "1000",
         ]
@@ -68,7 +68,7 @@ final class LoadTarget: Sendable {
             processID: server.processID, settings: settings, server: server, folder: folder)
     }
 
-    /// A server that runs already.
+    /// Connects to a server that is already running.
     private static func named(
         _ address: ListenAddress, _ options: BenchTargetOptions, _ workspace: WorkspaceID
     ) async throws -> LoadTarget {
@@ -78,8 +78,8 @@ final class LoadTarget: Sendable {
             processID: options.serverProcess, settings: nil, server: nil, folder: nil)
     }
 
-    /// The same workspace on a server that was stopped and started again, with nothing in memory. The target itself when
-    /// the server is not ours.
+    /// Returns the same workspace on a server that was restarted, with nothing in memory; the target itself when the
+    /// server is not ours.
     func restarted() async throws -> LoadTarget {
         guard var settings, let server, let secret = TokenSecret(Array(settings.secret.utf8)) else { return self }
         _ = try await server.stop()
@@ -94,12 +94,12 @@ final class LoadTarget: Sendable {
     /// Stops the server if it is ours.
     func end() async throws { _ = try await server?.stop() }
 
-    /// The first message of a client that was never seen.
+    /// Returns the first message of a client that was never connected.
     func hello(_ user: String, cursor: String? = nil, scopes: [HeldScope] = []) throws -> Hello {
         try hello(user, client: Self.newClient(), isNew: true, connection: 1, cursor: cursor, scopes: scopes)
     }
 
-    /// The first message of a client.
+    /// Returns the first message of a client.
     func hello(
         _ user: String, client: ClientID, isNew: Bool, connection: Int64, cursor: String? = nil,
         scopes: [HeldScope] = []
@@ -110,19 +110,19 @@ final class LoadTarget: Sendable {
             app: "tide bench")
     }
 
-    /// What a user shows who connects.
+    /// Returns the token with which a user connects.
     func token(for user: String) throws -> String {
         try issuer.issue(user: user, workspace: workspace.text, lifetime: .seconds(3_600))
     }
 
-    /// A client id that was never used.
+    /// Returns a client id that was never used.
     static func newClient() -> ClientID {
         UniqueID.version7(milliseconds: wallClock(), random: (.random(in: 0 ... .max), .random(in: 0 ... .max)))
     }
 
-    /// Bytes of memory that the server occupies.
+    /// Returns the bytes of memory that the server occupies.
     func serverMemory() throws -> Int {
-        guard let processID else { throw BenchError("whose memory? give --server-process with --server") }
+        guard let processID else { throw BenchError("give --server-process with --server: its memory is measured") }
         guard let bytes = ResidentMemory.bytes(of: "\(processID)") else {
             throw BenchError("no process \(processID) whose memory the system reports; only Linux does, in /proc")
         }
@@ -132,7 +132,7 @@ final class LoadTarget: Sendable {
 }
 
 extension TokenSecret {
-    /// A new secret, with the text that `TIDEMARK_SECRET` takes for it.
+    /// Returns a new secret, with its text for `TIDEMARK_SECRET`.
     static func random() throws -> (secret: TokenSecret, text: String) {
         let text =
             (0..<4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()

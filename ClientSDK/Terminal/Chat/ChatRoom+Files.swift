@@ -3,18 +3,18 @@ import Tidemark
 import TidemarkChat
 import TidemarkCommandLine
 
-/// Files that go with messages: attached from the disk, listed, saved to the disk.
+/// Files of messages: attached from the disk, listed, saved to the disk.
 extension ChatRoom {
-    /// Files that are listed and can be saved.
+    /// The most files that are listed and can be saved.
     static let filesMax = 20
 
-    /// An attachment of the conversation, with who sent it.
+    /// An attachment of the conversation, with its sender.
     struct SharedFile: Sendable {
         let attachment: MessageAttachment
         let line: String
     }
 
-    /// Sends a file with a message; both are kept here when this returns.
+    /// Sends a file with a message; both are stored on this device when this returns.
     ///
     /// - Throws: `CommandFailure` with a sentence for a file that cannot be sent.
     func attach(_ path: String, words: String) async throws {
@@ -23,7 +23,7 @@ extension ChatRoom {
         let bytes: Data
         do {
             let values = try url.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
-            guard values.isRegularFile == true else { throw CommandFailure("\(path) is no file") }
+            guard values.isRegularFile == true else { throw CommandFailure("\(path) is not a file") }
             guard let size = values.fileSize, size <= bytesMax else {
                 throw CommandFailure(
                     "\(path) has \(ByteCount.text(values.fileSize ?? 0)); at most \(ByteCount.text(bytesMax)) are sent")
@@ -39,7 +39,7 @@ extension ChatRoom {
         try await chat.messages.send(words, to: conversation, attachment: attachment, bytes: bytes)
     }
 
-    /// The newest files of the conversation, newest first.
+    /// Returns the newest files of the conversation, newest first.
     func files() async throws -> [SharedFile] {
         let (messages, names) = (
             try await chat.messages.newestPage(of: conversation, limit: ChatScreen.linesMax), try await names()
@@ -54,18 +54,18 @@ extension ChatRoom {
         return Array(files.prefix(Self.filesMax))
     }
 
-    /// The same as lines for a person, with the number that `/save` takes.
+    /// Returns them as lines for people, with the number for `/save`.
     func fileLines() async throws -> [String] {
         let files = try await files()
         return files.isEmpty ? ["No files here."] : files.enumerated().map { "\($0 + 1)  \($1.line)" }
     }
 
-    /// Writes a file of the conversation to the disk, fetched if need be; never over another file.
+    /// Writes a file of the conversation to the disk, fetching it if needed; it never overwrites a file.
     ///
     /// - Parameters:
-    ///   - number: as `fileLines()` counts.
-    ///   - path: a file to be made, or a folder to put it into under its own name.
-    /// - Returns: a sentence that says where it is.
+    ///   - number: the number in `fileLines()`.
+    ///   - path: the new file, or a folder in which the file gets its own name.
+    /// - Returns: a sentence with the path.
     /// - Throws: `CommandFailure` with a sentence.
     func save(_ number: Int, to path: String) async throws -> String {
         let files = try await files()
@@ -77,10 +77,10 @@ extension ChatRoom {
         } catch let error as BlobError {
             throw CommandFailure(Self.sentence(error))
         } catch is ChatError {
-            throw CommandFailure("its bytes are kept elsewhere")
+            throw CommandFailure("its bytes are not on this server")
         }
         var url = URL(fileURLWithPath: (path as NSString).expandingTildeInPath)
-        // What cannot be looked at is no folder to write into; writing says why.
+        // A path that cannot be examined is not treated as a folder; writing reports the error.
         if (try? url.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory == true {
             url.append(path: Self.fileName(attachment))
         }
@@ -95,19 +95,19 @@ extension ChatRoom {
         return "Saved \(ByteCount.text(bytes.count)) as \(SafeText.line(url.path))."
     }
 
-    /// A name from somebody else, as a name in a folder of ours: no way out of it, and nothing hidden.
+    /// Returns the sender's file name as a safe name in a folder of ours: no other folder, and nothing hidden.
     static func fileName(_ attachment: MessageAttachment) -> String {
         let last = SafeText.line(attachment.name ?? "").split(separator: "/").last.map(String.init) ?? ""
         let shown = String(last.drop { $0 == "." })
         guard !shown.isEmpty else { return String(attachment.digest.filter(\.isHexDigit).prefix(12)) }
         guard shown.utf8.count > fileNameBytesMax else { return shown }
-        // The end says what kind of file it is.
+        // The extension shows the kind of file.
         let end = shown.lastIndex(of: ".").map { String(shown[$0...]) } ?? ""
         let kept = end.utf8.count <= 16 ? end : ""
         return shown.dropLast(kept.count).prefix(bytes: fileNameBytesMax - kept.utf8.count) + kept
     }
 
-    /// File systems take 255.
+    /// The most bytes of a file name; file systems accept 255.
     private static let fileNameBytesMax = 200
 
     private static func sentence(_ error: BlobError) -> String {
@@ -116,8 +116,8 @@ extension ChatRoom {
         case .otherNetwork: "it is not on this device, and is not fetched over this network"
         case .notThere: "the server does not have it, or not yet: the sender's device sends it when it can"
         case .tooLarge: "it is too large"
-        case .unavailable, .busy: "the server cannot give it at the moment"
-        case .damaged: "what came was not what the sender sent; nothing was kept"
+        case .unavailable, .busy: "the server cannot send it at the moment"
+        case .damaged: "the received bytes are damaged; they were discarded"
         case .unsupported: "the server keeps no files"
         }
     }
@@ -134,7 +134,7 @@ extension ChatRoom {
 }
 
 extension Substring {
-    /// The longest beginning of whole characters that has at most so many bytes.
+    /// Returns the longest prefix of whole characters with at most that many bytes.
     fileprivate func prefix(bytes most: Int) -> String {
         var (kept, bytes) = ("", 0)
         for character in self {

@@ -4,17 +4,17 @@ import Tidemark
 import TidemarkChat
 import TidemarkModel
 
-/// What is said now and kept nowhere: who types, who is there.
+/// Live state that is stored nowhere: typing and presence.
 extension ChatRoom {
     private enum Word: Sendable {
         case typing(Set<UserID>)
         case present([UserID: Presence])
     }
 
-    /// Tells the others that a key was pressed.
+    /// Notifies the others that a key was pressed.
     func typed() { chat.typing.setTyping(in: conversation) }
 
-    /// What the others are doing, as lines for a person, now and after each change.
+    /// Reports the others' activity as lines for people, now and after each change.
     func live(_ use: ([String]) async -> Void) async throws {
         let words = merge(
             chat.typing.observeTyping(in: conversation).map { Word.typing($0) },
@@ -30,7 +30,7 @@ extension ChatRoom {
         }
     }
 
-    /// Typing first; of those who do not type, who is there, and when the others were.
+    /// Returns the lines: users who type first, then those who are present, and the others with their last time.
     static func lines(
         typing: Set<UserID>, present: [UserID: Presence], account: UserID, _ names: MemberNames, _ zone: TimeZone
     ) -> [String] {

@@ -3,13 +3,13 @@ import Tidemark
 import TidemarkChat
 import TidemarkCommandLine
 
-/// One conversation of one user, with what the terminal asks of it.
+/// One conversation of one user, with the operations of the terminal.
 struct ChatRoom: Sendable {
     let chat: Chat
     let conversation: UUID
     var zone = TimeZone.ofTerminal
 
-    /// The conversation's lines, now and after each change.
+    /// Reports the conversation's lines, now and after each change.
     func lines(newest limit: Int, _ use: ([ChatLine], [Message]) async throws -> Bool) async throws {
         for try await messages in chat.messages.observe(conversation, newest: limit) {
             let names = try await names()
@@ -26,7 +26,7 @@ struct ChatRoom: Sendable {
         return MemberNames(names, account: chat.store.account)
     }
 
-    /// Who belongs to it, and how far each has read.
+    /// Returns the members, with the message up to which each has read.
     func who() async throws -> [String] {
         guard let found = try await chat.conversations.read(conversation) else {
             return ["The conversation is not on this device yet."]
@@ -44,11 +44,11 @@ struct ChatRoom: Sendable {
         return lines
     }
 
-    /// Tries again what was refused here, and what got no answer.
+    /// Retries refused writes and those without an answer.
     ///
-    /// - Returns: a sentence that says what happens next.
+    /// - Returns: a sentence about the next step.
     func retry() async throws -> String {
-        // What got no answer goes with the rest of it.
+        // Writes without an answer are retried together with the others.
         let refused = try await chat.messages.newestPage(of: conversation, limit: ChatScreen.linesMax)
             .filter { $0.failure != nil }
         let unanswered = chat.store.currentStatus.failed
@@ -64,7 +64,7 @@ struct ChatRoom: Sendable {
         return Self.retried(messages: refused.count + unanswered, files: files, isOnline: connection.isOnline)
     }
 
-    /// What happens next to what is tried again.
+    /// Returns the sentence about the next step of a retry.
     static func retried(messages: Int, files: Int, isOnline: Bool) -> String {
         let counts = [(messages, "message"), (files, "file")].filter { $0.0 > 0 }.map { $0.counted($1) }
         guard !counts.isEmpty else { return "Nothing was refused; what waits is sent by itself." }
@@ -74,7 +74,7 @@ struct ChatRoom: Sendable {
             : "\(what) will be sent again as soon as the server can be reached."
     }
 
-    /// Tells the others that these messages were seen.
+    /// Notifies the others that these messages were seen.
     func noteSeen(_ messages: [Message]) {
         if let last = messages.last(where: { $0.senderID != chat.store.account }) { chat.messages.noteSeen(last) }
     }

@@ -3,9 +3,9 @@ import Tidemark
 import TidemarkChat
 import TidemarkModel
 
-/// Finds the conversation that a command line means.
+/// Finds the conversation that a command line names.
 struct ConversationChoice: Sendable {
-    /// How long a device that knows nothing yet waits for the server before it takes a name for a user's.
+    /// The time that an empty device waits for the server before it treats a name as a user's.
     static let searchMax = Duration.seconds(5)
 
     private let name: String
@@ -18,14 +18,14 @@ struct ConversationChoice: Sendable {
         self.chat = chat
     }
 
-    /// The users of a list with commas between them, and perhaps spaces beside those.
+    /// Returns the users of a list with commas, and perhaps spaces, between them.
     static func members(_ list: String) -> Set<UserID> {
         let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         return Set(names.filter { !$0.isEmpty }.map { UserID($0) })
     }
 
-    /// The conversation of that id; the newest group of that name; a new group when its members were given; else the
-    /// direct conversation with the user of that name.
+    /// Returns the conversation with that id; or the newest group with that name; or a new group when members were
+    /// given; or the direct conversation with the user of that name.
     func id() async throws -> UUID {
         if let id = UniqueID(name) { return UUID(id) }
         if let known = try await group() { return known }
@@ -38,7 +38,7 @@ struct ConversationChoice: Sendable {
         return try await chat.conversations.createDirect(with: UserID(name)).id
     }
 
-    /// The direct conversation with the user of that name, if it is here.
+    /// Returns the direct conversation with the user of that name, if it is on this device.
     private func direct() async throws -> UUID? {
         for try await list in chat.conversations.observe(newest: ChatScreen.linesMax) {
             let members: Set = [chat.store.account, UserID(name)]

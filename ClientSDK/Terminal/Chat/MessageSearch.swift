@@ -4,16 +4,16 @@ import TidemarkChat
 import TidemarkCommandLine
 import TidemarkModel
 
-/// Search in the messages that are on this device.
+/// Search in the messages on this device.
 enum MessageSearch {
     static let hitsMax = 20
 
-    /// Messages of the conversation in which the words are, newest first.
+    /// Returns the messages of the conversation that contain the words, newest first.
     static func hits(_ text: String, in room: ChatRoom) async throws -> [MessageHit] {
         try await room.chat.messages.search(text, in: room.conversation, orderBy: .recency, limit: hitsMax)
     }
 
-    /// The same as lines for a person: the oldest first, what was found between asterisks, and at the end how many.
+    /// Returns them as lines for people: the oldest first, matches between asterisks, and the count at the end.
     static func lines(_ text: String, in room: ChatRoom) async throws -> [String] {
         let (hits, names) = (try await hits(text, in: room), try await room.names())
         guard !hits.isEmpty else { return ["No message on this device contains \"\(text)\"."] }

@@ -5,22 +5,23 @@ import TidemarkCommandLine
 import TidemarkLock
 import UnixSignals
 
-/// A conversation in a pipe: each line of the input is a message, each message a line of the output, and no escape codes.
+/// A conversation in a pipe: each line of the input is a message, each message a line of the output, without escape
+/// codes.
 struct PlainChat: Sendable {
-    /// Messages that may come between two looks.
+    /// The most messages that may arrive between two looks.
     static let windowMax = 1_000
 
     let room: ChatRoom
-    /// A person types: instructions are followed. In a pipe, a line is a message whatever it begins with.
+    /// True when a person types: instructions are followed. In a pipe, every line is a message.
     let isTyped: Bool
-    /// A person looks at the output: what is printed is read. In a pipe nobody knows.
+    /// True when a person watches the output: printed messages count as read. In a pipe that is unknown.
     let isWatched: Bool
-    /// How long what is not sent is waited for at the end of the input.
+    /// The longest wait for unsent writes at the end of the input.
     let patience: Duration
 
-    /// Runs to the end of the input and of what is to be sent, or to a signal.
+    /// Runs until the input has ended and everything is sent, or until a signal.
     ///
-    /// - Returns: a sentence about what was not sent; `nil` when nothing is left.
+    /// - Returns: a sentence about unsent writes; `nil` when there are none.
     func run() async throws -> String? {
         let input = try StandardInput()
         let printer = TranscriptPrinter()
@@ -33,7 +34,7 @@ struct PlainChat: Sendable {
             }
             group.addTask {
                 try await room.lines(newest: Self.windowMax) { lines, messages in
-                    // Whoever read the output is gone.
+                    // The reader of the output is gone.
                     guard printer.show(lines) else { return false }
                     if isWatched { room.noteSeen(messages) }
                     return true
@@ -45,7 +46,7 @@ struct PlainChat: Sendable {
                 for await status in room.chat.store.status {
                     let line = ConnectionLine(status)
                     if line.isOnline { told = nil }
-                    // That the next try failed as well is no news.
+                    // Another failed attempt is not reported.
                     guard let banner = line.banner, banner != told else { continue }
                     Self.complain([banner, line.nextTry(in: room.zone)].compactMap { $0 }.joined(separator: " "))
                     told = banner
@@ -72,7 +73,7 @@ struct PlainChat: Sendable {
         for line in splitter.rest() { _ = try await take(line, &tooLong) }
         if isTyped { return nil }
         let waiting = await settle()
-        // What the observation has yet to show.
+        // Prints what the observation has not shown yet.
         try await room.lines(newest: Self.windowMax) { lines, _ in
             _ = printer.show(lines)
             return false
@@ -85,7 +86,7 @@ struct PlainChat: Sendable {
         return "\(waiting.counted("write")) kept here and not sent yet; run the command again when the server is there"
     }
 
-    /// - Returns: false for the end.
+    /// - Returns: false to end.
     private func take(_ line: String?, _ tooLong: inout Int) async throws -> Bool {
         guard let line else {
             tooLong += 1
@@ -115,7 +116,7 @@ struct PlainChat: Sendable {
         return true
     }
 
-    /// A file that cannot be sent or saved is no end of the chat.
+    /// Runs a step; a file that cannot be sent or saved does not end the chat.
     private func complaining(_ step: () async throws -> Void) async throws {
         do {
             try await step()
@@ -126,14 +127,14 @@ struct PlainChat: Sendable {
         }
     }
 
-    /// Waits until everything is sent and what came meanwhile is here, or until there is nobody to wait for.
+    /// Waits until everything is sent and messages that arrived meanwhile are shown, or until waiting is pointless.
     ///
-    /// - Returns: how much is left. Receipts for what came in the last moment are not counted: they go next time.
+    /// - Returns: the number of unsent writes. Receipts for the last messages are not counted: they are sent next time.
     private func settle() async -> Int {
         await withTaskGroup(of: Int.self) { group in
             group.addTask {
                 for await status in room.chat.store.status {
-                    // The status counts a moment later; a database that cannot be read is nothing to wait for.
+                    // The status is updated a moment later; a database that cannot be read is not waited for.
                     guard (try? room.chat.store.database.pendingCount()) ?? 0 == 0 else { continue }
                     switch status.phase {
                     case .live, .offline, .waiting, .refused: return 0
@@ -153,7 +154,7 @@ struct PlainChat: Sendable {
         }
     }
 
-    /// - Returns: false when the output takes nothing any more.
+    /// - Returns: false when the output is closed.
     @discardableResult
     fileprivate static func show(_ line: String) -> Bool { TerminalOutput.write(line + "\n") }
 
@@ -162,11 +163,11 @@ struct PlainChat: Sendable {
     }
 }
 
-/// Prints windows of a conversation one after the other, whoever has them.
+/// Prints windows of a conversation one after the other, from any task.
 private final class TranscriptPrinter: Sendable {
     private let transcript = Lock(PlainTranscript())
 
-    /// - Returns: false when the output takes nothing any more.
+    /// - Returns: false when the output is closed.
     func show(_ window: [ChatLine]) -> Bool {
         transcript.withLock { $0.lines(window).allSatisfy { PlainChat.show($0) } }
     }

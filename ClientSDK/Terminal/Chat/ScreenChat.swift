@@ -5,9 +5,9 @@ import TidemarkCommandLine
 import TidemarkLock
 import UnixSignals
 
-/// A conversation on a whole terminal: the screen as a value, and around it what reads keys and draws.
+/// A conversation on a whole terminal: the screen as a value, and around it the reading of keys and the drawing.
 actor ScreenChat {
-    /// Messages that are shown first, and that `/older` adds.
+    /// The number of messages that are shown first, and that `/older` adds.
     static let pageSize = 50
 
     private let room: ChatRoom
@@ -16,7 +16,7 @@ actor ScreenChat {
     private var screen: ChatScreen
     private var drawn: ScreenFrame?
     private let window = Lock(ScreenChat.pageSize)
-    /// Files to be saved; of more than a few at a time, the oldest are forgotten.
+    /// The files to be saved; the oldest requests are dropped when there are many.
     private let saves = AsyncStream.makeStream(of: (Int, String).self, bufferingPolicy: .bufferingNewest(8))
     private let windows = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
 
@@ -27,7 +27,7 @@ actor ScreenChat {
         screen = ChatScreen(size: TerminalOutput.size ?? .usual, title: title)
     }
 
-    /// Runs until the user leaves, or is told to by a signal; the terminal is then as it was.
+    /// Runs until the user leaves or a signal ends it; the terminal is then restored.
     ///
     /// - Throws: errors of the database.
     static func run(_ room: ChatRoom, title: String, colours: Bool) async throws {
@@ -45,7 +45,7 @@ actor ScreenChat {
             group.addTask { await chat.followStatus() }
             group.addTask { try await chat.followPresence() }
             group.addTask { try await chat.followSaves() }
-            // Each source but the two first goes on as long as the chat; whichever asks for the end has it.
+            // All sources but the first two run as long as the chat; the first one that asks for the end ends it.
             for try await isOver in group where isOver { break }
             group.cancelAll()
         }
@@ -93,10 +93,11 @@ actor ScreenChat {
         return true
     }
 
-    /// Stops like any program does on Ctrl-Z; goes on here when the shell says so.
+    /// Stops like any program on Ctrl-Z; continues here when the shell resumes it.
     private func suspend() {
         mode.end()
-        // To this thread, so that it is over when this returns; to the process, it would take the terminal back first.
+        // The signal goes to this thread, so that it has taken effect when this returns; sent to the process, the
+        // program would take the terminal back first.
         raise(SIGSTOP)
         mode.begin()
         redraw()
@@ -117,7 +118,7 @@ actor ScreenChat {
             for await limit in windows.stream {
                 group.addTask { [self] in
                     try await room.lines(newest: limit) { lines, messages in
-                        // A larger window has taken its place.
+                        // A larger window has replaced it.
                         guard window.withLock({ $0 }) == limit else { return false }
                         await show(lines, messages)
                         return true
@@ -151,7 +152,7 @@ actor ScreenChat {
         return false
     }
 
-    /// Fetches beside the keys, which go on.
+    /// Fetches and saves files while keys are still read.
     private func followSaves() async throws -> Bool {
         for await (number, path) in saves.stream {
             do {
@@ -165,7 +166,7 @@ actor ScreenChat {
 
     // MARK: Instructions
 
-    /// - Returns: false for the end.
+    /// - Returns: false to end.
     private func follow(_ instruction: ChatInstruction) async throws -> Bool {
         do {
             switch instruction {

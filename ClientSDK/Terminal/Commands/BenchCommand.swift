@@ -4,14 +4,14 @@ import Tidemark
 import TidemarkAssembly
 import TidemarkCommandLine
 
-/// `tide bench`: figures of this machine, over the real wire.
+/// `tide bench`: measures this machine, over the real wire.
 struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure a server over its real wire: writes, fan-out, catch-up, idle connections.",
         discussion: """
             The load generator is one thread of this process with sockets of its own; it starts a server process on a \
-            new database unless --server names one. Build with '-c release' before you believe a figure.
+            new database unless --server names one. Build with '-c release' for valid figures.
 
             EXAMPLES
               tide bench writes --writers 256 --seconds 10
@@ -28,12 +28,12 @@ struct BenchCommand: AsyncParsableCommand {
         ])
 }
 
-/// Which server a benchmark runs against, and how it tells the outcome.
+/// The server of a benchmark, and the form of the report.
 struct BenchTargetOptions: ParsableArguments {
     @Option(
         help: """
             Measure this server instead of starting one: http://host:port, or https://host:port through a relay of \
-            this process, whose work is then in the figures. Tokens are signed with the secret of --secret-file, or of \
+            this process, whose work is then part of the figures. Tokens are signed with the secret of --secret-file, or of \
             the environment.
             """)
     var server: String?
@@ -62,9 +62,9 @@ struct BenchTargetOptions: ParsableArguments {
         }
     }
 
-    /// The address of the server that speaks TLS.
+    /// The address of a server with TLS.
     var secureServer: ServerAddress? {
-        // What does not read is told as what does not read as plain HTTP either.
+        // An invalid address is reported as an invalid plain HTTP address.
         guard let server, let address = try? ServerAddress(server), address.usesTLS, address.path.isEmpty
         else { return nil }
         return address
@@ -130,8 +130,8 @@ struct BenchFanOut: AsyncParsableCommand {
         commandName: "fanout",
         abstract: "Deliveries to many subscribers of one conversation: as many as possible, or their age at a rate.",
         discussion: """
-            Ages run from the server's stamp, which it takes before the commit, so the time on disk is in them; and \
-            from the writer's push. With --server on another machine the first is no better than the two clocks agree.
+            Ages are measured from the server's stamp, which it takes before the commit, so they include the disk's \
+            time; and from the writer's push. With --server on another machine, the first depends on both clocks.
             """)
 
     @Option(help: "Connections that read.")
@@ -164,7 +164,7 @@ struct BenchFanOut: AsyncParsableCommand {
 /// `tide bench catchup`.
 struct BenchCatchUp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "catchup", abstract: "Records a second that clients pull who were away.")
+        commandName: "catchup", abstract: "Records a second that returning clients receive.")
 
     @Option(help: "Records to load and then to pull.")
     var records = 100_000
@@ -189,7 +189,7 @@ struct BenchCatchUp: AsyncParsableCommand {
 /// `tide bench idle`.
 struct BenchIdle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "idle", abstract: "Server memory of a connection that says nothing.")
+        commandName: "idle", abstract: "Server memory of a silent connection.")
 
     @Option(help: "Connections to open and welcome.")
     var connections = 5_000

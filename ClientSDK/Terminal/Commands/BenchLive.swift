@@ -6,15 +6,15 @@ import TidemarkModel
 struct BenchLive: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "live",
-        abstract: "What a message costs a device that shows it while it comes, beside the same rows in SQLite alone.",
+        abstract: "The cost of a message on a device that shows it, beside the same rows in SQLite alone.",
         discussion: """
-            This process is the device, on the real socket; who writes, and the server, are processes of their own. A \
-            figure is what the device took until the newest 50 messages were shown and all was written and said \
-            because of it, divided by the messages: processor time and changes of threads as the system counts them \
-            (getrusage), bytes for the disk as Linux counts them (/proc/self/io; no other system tells a process, and the \
-            rows are missing there). SQLite's column is a durable insert into the same table, with its indexes and \
-            without full-text search, and the newest 50 read back, at the same rate in the same run. A processor that \
-            others use as well makes each of these figures larger.
+            This process is the device, on the real socket; the writer and the server are processes of their own. A \
+            figure is the device's cost until the newest 50 messages were shown and all resulting work was done, divided \
+            by the number of messages: processor time and context switches as the system counts them (getrusage), bytes \
+            for the disk as Linux counts them (/proc/self/io; other systems do not report them, and the rows are missing \
+            there). SQLite's column is a durable insert into the same table, with its indexes and without full-text \
+            search, and the newest 50 read back, at the same rate in the same run. Other load on the processor increases \
+            all of these figures.
 
             EXAMPLES
               tide bench live
@@ -22,7 +22,7 @@ struct BenchLive: AsyncParsableCommand {
               tide bench live --strict --json
             """)
 
-    @Option(help: ArgumentHelp("Messages a second, by commas.", valueName: "rates"))
+    @Option(help: ArgumentHelp("Messages a second, separated by commas.", valueName: "rates"))
     var rates = "1,50,1000"
     @Option(help: "Length of each rate.")
     var seconds = 5
@@ -65,7 +65,7 @@ struct BenchLive: AsyncParsableCommand {
     }
 }
 
-/// `tide bench live-writer`: who writes while `bench live` measures.
+/// `tide bench live-writer`: the writer while `bench live` measures.
 struct BenchLiveWriter: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "live-writer", abstract: "Write messages for 'bench live', which starts this.",

@@ -5,21 +5,21 @@ import TidemarkCommandLine
 struct BenchLocal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "local",
-        abstract: "The client's file beside SQLite's C API on the same file, with the limits it has to keep.",
+        abstract: "The client's file beside SQLite's C API on the same file, with the limits to keep.",
         discussion: """
-            At the end two devices on real sockets, to a server on this machine: how soon what one writes is answered, and \
-            both have the same.
+            At the end, two devices on real sockets, with a server on this machine: the time until a write is answered, \
+            and until both devices have the same data.
             """)
 
     @Option(help: "Messages of the long conversation.")
     var messages = 100_000
     @Option(help: "Conversations in all.")
     var conversations = 1_000
-    @Option(help: "How often each thing is done.")
+    @Option(help: "The number of times that each operation is measured.")
     var rounds = 200
     @Flag(help: "End with status 1 when a limit is missed.")
     var strict = false
-    @Option(help: "Miss a limit only at so many times of it: for builds that are not optimised, and busy machines.")
+    @Option(help: "Multiply the limits by this: for builds that are not optimised, and busy machines.")
     var slack = 1.0
     @Flag(help: "Run both devices as on iOS before 18 and macOS before 15, whose tasks take no executor.")
     var olderSystem = false

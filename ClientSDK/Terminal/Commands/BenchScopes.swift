@@ -5,10 +5,10 @@ import TidemarkCommandLine
 struct BenchScopes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scopes",
-        abstract: "How long a device with many scopes takes to be filled, and to come back.",
+        abstract: "The time to fill a device with many scopes, and to connect it again.",
         discussion: """
-            Each scope is a conversation with one record. The device is this process, on the real socket; it is filled from \
-            nothing, and then connects again with nothing changed.
+            Each scope is a conversation with one record. The device is this process, on the real socket; it is filled \
+            completely, and then connects again without changes.
 
             EXAMPLES
               tide bench scopes

@@ -7,7 +7,7 @@ import TidemarkCommandLine
 import TidemarkModel
 import TidemarkNIOTransport
 
-/// `tide chat`: a messenger for the terminal, on the SDK as any app has it.
+/// `tide chat`: a messenger for the terminal, on the SDK like any app.
 struct ChatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chat",
@@ -27,13 +27,13 @@ struct ChatCommand: AsyncParsableCommand {
                   grep --ignore-case invoice
             """)
 
-    @Option(help: "Who you are: the user of the token.")
+    @Option(help: "Your user id: the user of the token.")
     var user: String
 
-    @Option(help: "The name of the other one, the name of a group that you belong to, or a conversation's id.")
+    @Option(help: "The other user, the name of a group that you are in, or a conversation's id.")
     var conversation: String
 
-    @Option(help: ArgumentHelp("Open a group of that name with these users, by commas.", valueName: "users"))
+    @Option(help: ArgumentHelp("Open a group of that name with these users, separated by commas.", valueName: "users"))
     var with: String?
 
     @Option(help: "The server.")
@@ -65,7 +65,7 @@ struct ChatCommand: AsyncParsableCommand {
         if case .recovered(let recovery)? = chat.store.notice {
             FileHandle.standardError.write(Data("tide chat: \(recovery)\n".utf8))
         }
-        // Connections that the other side closes are errors of a call, not the end of the process.
+        // A connection that the other side closes is an error of a call, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         let transport = NIOTransport(trustRootsFile: trust.trust)
         try chat.store.connect(to: server, transport: transport, logger: .silent) { [user] in try token(user) }

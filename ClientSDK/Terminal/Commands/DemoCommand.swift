@@ -3,11 +3,11 @@ import Foundation
 import TidemarkAssembly
 import TidemarkCommandLine
 
-/// `tide demo`: the main job, with crashes, judged.
+/// `tide demo`: the main job, with crashes and a verdict.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Play real chat through several devices while the server is killed, and judge what arrived.",
+        abstract: "Play real chat through several devices while the server is killed, and check the result.",
         discussion: """
             Starts a server of its own, opens devices with a SQLite file each, plays recorded chat through them (a day \
             is a conversation, joins and leaves are its members), takes devices off the network and back, kills the \
@@ -40,7 +40,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "Server processes on one database; more than one needs PostgreSQL.")
     var nodes = 1
 
-    @Option(help: "How often a server is killed on the way.")
+    @Option(help: "The number of times that a server is killed.")
     var kills = 6
 
     @Option(
@@ -51,7 +51,7 @@ struct DemoCommand: AsyncParsableCommand {
     var database: String?
 
     @Option(
-        help: "Decides who plays whom, when devices go offline and when servers die. (default: another one each time)")
+        help: "The seed of parts, offline times and kills. (default: another one each time)")
     var seed: UInt64?
 
     @Option(help: "Keep the devices' databases in this folder. (default: a temporary one)")
@@ -64,7 +64,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The authority that vouches for the proxy's certificate, PEM. (default: those of the system)",
+            "PEM file of the authority that signed the proxy's certificate. (default: the system's)",
             valueName: "file"))
     var trust: String?
 
@@ -134,7 +134,8 @@ struct DemoCommand: AsyncParsableCommand {
         for defect in verdict.defects { print("  - \(defect)") }
         print(
             progress.coloured(
-                verdict.isClean ? "every device holds exactly what the server holds" : "NOT what was promised",
+                verdict.isClean
+                    ? "every device holds exactly what the server holds" : "FAILED: devices and server differ",
                 isGood: verdict.isClean))
     }
 }

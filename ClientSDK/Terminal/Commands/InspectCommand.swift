@@ -5,7 +5,7 @@ import TidemarkCommandLine
 import TidemarkModel
 import TidemarkNIOTransport
 
-/// `tide inspect`: a device's database from outside.
+/// `tide inspect`: shows a device's database from outside.
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
@@ -13,11 +13,11 @@ struct InspectCommand: AsyncParsableCommand {
         discussion: """
             Reads the SQLite file of an app that uses the SDK and changes nothing; the app may be running.
 
-            With --live it goes on, and looks each second. With --server and --schema besides, it opens the file as \
-            its app would and connects: then it shows the connection too, and has the two buttons of a developer's \
-            screen, s to sync now and c to clear the cache. Another process that has the file open is named; the \
-            file is then only read. In a pipe, lines that change are printed, 'sync yes' and 'clear yes' are the \
-            buttons, and it ends with its input.
+            With --live it continues, and refreshes each second. If --server and --schema are also given, it opens the \
+            file as its app would and connects: then it also shows the connection, and has the two buttons of a \
+            developer's screen, s to sync now and c to clear the cache. If another process has the file open, that \
+            process is named, and the file is only read. In a pipe, changed lines are printed, 'sync yes' and \
+            'clear yes' are the buttons, and it ends with its input.
 
             EXAMPLES
               tide inspect ann-1f2e.sqlite
@@ -35,15 +35,15 @@ struct InspectCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "'record COLLECTION ID' for one record: what is shown, what the server said, what is pending or was refused. "
+            "'record COLLECTION ID' for one record: the shown state, the server's state, pending and refused writes. "
                 + "'rescued' for records that the server lost when its database went back.",
             valueName: "record"))
     var question: [String] = []
 
-    @Flag(help: "Print the answer as JSON. Without a record it holds no field values.")
+    @Flag(help: "Print the answer as JSON. Without a record it has no field values.")
     var json = false
 
-    @Flag(help: "Go on, and look each second.")
+    @Flag(help: "Continue, and refresh each second.")
     var live = false
 
     @Option(help: "With --live: open the file, and connect to this server.")
@@ -64,7 +64,7 @@ struct InspectCommand: AsyncParsableCommand {
             throw ValidationError("--server and --schema go together: the file is opened as its app would.")
         }
         guard !live || (question.isEmpty && !json) else {
-            throw ValidationError("--live shows the whole file: it goes with no record and without --json.")
+            throw ValidationError("--live shows the whole file: leave out the record and --json.")
         }
         guard let server else { return }
         do throws(ServerAddress.Malformed) { _ = try ServerAddress(server) } catch {
@@ -88,7 +88,7 @@ struct InspectCommand: AsyncParsableCommand {
     }
 
     private func watch() async throws {
-        // Connections that the other side closes are errors of a call, not the end of the process.
+        // A connection that the other side closes is an error of a call, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         let source = try await source()
         let environment = ProcessInfo.processInfo.environment
@@ -100,7 +100,7 @@ struct InspectCommand: AsyncParsableCommand {
         try await source.close()
     }
 
-    /// The file opened, where that was asked for and nobody has it.
+    /// Returns the file: opened, if requested and no other process has it open.
     private func source() async throws -> any LiveSource {
         guard let server, let schema else { return ReadFile(path: file) }
         guard let bytes = FileManager.default.contents(atPath: schema) else {
@@ -116,7 +116,7 @@ struct InspectCommand: AsyncParsableCommand {
         }
     }
 
-    /// The record that is asked for.
+    /// The requested record.
     private var key: RecordKey? {
         get throws {
             guard let word = question.first, question != ["rescued"] else { return nil }

@@ -3,15 +3,15 @@ import Foundation
 import Tidemark
 import TidemarkCommandLine
 
-/// `tide replay`: what happened on a device, once more.
+/// `tide replay`: repeats what happened on a device.
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Take a device's recorded course again: where it stands still, and what never may happen.",
+        abstract: "Replay a device's recording: find where it is stuck, and what must never happen.",
         discussion: """
-            Reads a report of 'exportReport()', or the recording beside a device's database (NAME.sqlite.flight), and has \
-            the same machine take the same events. It says whether each effect is the recorded one, what went wrong, by \
-            entry, and what stands at the end. No value of a record is in a recording.
+            Reads a report of 'exportReport()', or the recording beside a device's database (NAME.sqlite.flight), and \
+            sends the recorded events to the same machine. It reports whether each effect matches the recorded one, what \
+            went wrong at which entry, and the state at the end. A recording contains no values of records.
 
             EXAMPLES
               tide replay report.json
@@ -19,19 +19,19 @@ struct ReplayCommand: ParsableCommand {
               tide replay report.json --until 640 --explain
               tide replay report.json --test > CourseTests.swift
 
-            Exit status: 0 the same course, 1 another one, or no recording.
+            Exit status: 0 the replay matches, 1 it differs, or there is no recording.
             """)
 
-    @Argument(help: "A report, a recording, or the database beside which it is.")
+    @Argument(help: "A report, a recording, or a database with a recording beside it.")
     var file: String
 
-    @Option(help: ArgumentHelp("Go no further than this entry.", valueName: "entry"))
+    @Option(help: ArgumentHelp("Stop after this entry.", valueName: "entry"))
     var until: Int?
 
-    @Flag(help: "Say step by step what happened and what the machine wanted.")
+    @Flag(help: "Print each step: what happened, and what the machine requested.")
     var explain = false
 
-    @Flag(help: "Print a test that takes the course again.")
+    @Flag(help: "Print a test that replays the recording.")
     var test = false
 
     func validate() throws {
@@ -43,7 +43,7 @@ struct ReplayCommand: ParsableCommand {
         let lines = try RecordingFile.lines(file)
         let recording: Recording
         do { recording = try Recording(lines: lines) } catch let error as MalformedRecording {
-            throw CommandFailure("\(file) holds no recording: \(error)")
+            throw CommandFailure("\(file) has no recording: \(error)")
         }
         let replay = FlightReplay(recording, until: until)
         let judge = FlightJudge(replay)

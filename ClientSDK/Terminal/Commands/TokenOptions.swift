@@ -3,25 +3,25 @@ import Foundation
 import TidemarkCommandLine
 import TidemarkIdentity
 
-/// Where a device's token comes from.
+/// The options for a device's token.
 struct TokenOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("A token; better give --token-file or TIDEMARK_TOKEN, which no list of processes shows."))
+        help: ArgumentHelp("A token; prefer --token-file or TIDEMARK_TOKEN, which no list of processes shows."))
     var token: String?
 
-    @Option(help: ArgumentHelp("The file that holds a token; read anew for each connection.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file with a token; it is read again for each connection.", valueName: "file"))
     var tokenFile: String?
 
-    @Option(help: "The workspace, when tokens are made here from a secret.")
+    @Option(help: "The workspace, for tokens that are made from a secret.")
     var workspace = SigningOptions.workspace
 
     @OptionGroup var signing: SigningOptions
 
-    /// Gives the user's token for each connection. One of somebody else would write in that one's name into this user's
-    /// database.
+    /// Returns a function with the user's token for each connection. A token of another user would write in that user's
+    /// name into this user's database.
     ///
-    /// - Parameter advice: what to do when it is that of the user.
-    /// - Throws: `CommandFailure` that says what is missing; what it gives throws one for another user's token.
+    /// - Parameter advice: the advice for a token of this other user.
+    /// - Throws: `CommandFailure` that says what is missing; the function throws one for another user's token.
     func tokens(
         advice: @escaping @Sendable (_ user: String) -> String
     ) async throws -> @Sendable (_ user: String) throws -> String {

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// The option that says which certificates to trust.
+/// The option for trusted certificates.
 struct TrustOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The authority that vouches for the server's certificate, PEM. (default: those of the system)",
+            "PEM file of the authority that signed the server's certificate. (default: the system's)",
             valueName: "file"))
     var trust: String?
 }

@@ -1,11 +1,11 @@
 import Foundation
 import TidemarkLock
 
-/// Tells how the demo goes: one line that changes on a terminal, plain lines elsewhere.
+/// Reports the progress of the demo: one changing line on a terminal, plain lines elsewhere.
 final class DemoProgress: Sendable {
-    /// How often a terminal's line changes.
+    /// The interval at which a terminal's line changes.
     private static let every: Duration = .milliseconds(200)
-    /// Lines elsewhere.
+    /// The number of lines elsewhere.
     private static let quietSteps = 10
 
     private let isTerminal: Bool
@@ -43,7 +43,7 @@ final class DemoProgress: Sendable {
         write(text + "\n")
     }
 
-    /// Leaves the changing line as it is; what comes next begins below.
+    /// Leaves the changing line as it is; later output begins below.
     func end() {
         let hadLine = hasLine.withLock { hasLine in
             defer { hasLine = false }
@@ -52,7 +52,7 @@ final class DemoProgress: Sendable {
         if hadLine { write("\n") }
     }
 
-    /// The text in green or red, where colours are wanted.
+    /// Returns the text in green or red, if colours are wanted.
     func coloured(_ text: String, isGood: Bool) -> String {
         usesColour ? "\u{1b}[1;\(isGood ? 32 : 31)m\(text)\u{1b}[0m" : text
     }

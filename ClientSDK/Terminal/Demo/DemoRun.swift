@@ -7,24 +7,24 @@ import TidemarkIdentity
 import TidemarkModel
 import TidemarkNIOTransport
 
-/// The demo from the empty folder to the verdict.
+/// The demo, from the empty folder to the verdict.
 struct DemoRun: Sendable {
-    /// What it plays, and with what.
+    /// The parameters of a run.
     struct Plan: Sendable {
         var messages = 5_000
         var devices = 8
         var kills = 6
         var nodes = 1
         var seed: UInt64 = 1
-        /// `nil` is a new SQLite file.
+        /// The database; `nil` is a new SQLite file.
         var database: String?
-        /// `nil` is a temporary folder.
+        /// The folder; `nil` is a temporary one.
         var folder: String?
-        /// A proxy that devices connect to, instead of each to a server.
+        /// The URL of a proxy to which all devices connect, instead of each to a server.
         var through: String?
-        /// PEM file of the authority that vouches for it; `nil` for those of the system.
+        /// PEM file of the authority of the proxy's certificate; `nil` for the system's.
         var trustRootsFile: String?
-        /// Servers listen on this port and those after it; `nil` for free ones.
+        /// The first port of the servers, which use it and the following ones; `nil` for free ones.
         var firstPort: Int?
     }
 
@@ -37,7 +37,7 @@ struct DemoRun: Sendable {
         let elapsed: Duration
     }
 
-    /// For every outbox to empty and every copy to be complete, once the play is over.
+    /// The longest time, after the play, until every outbox is empty and every copy complete.
     static let settlingMax: Duration = .seconds(120)
 
     let plan: Plan
@@ -47,7 +47,7 @@ struct DemoRun: Sendable {
     func run() async throws -> Result {
         let began = ContinuousClock.now
         let temporary = plan.folder == nil ? try TemporaryFolder("tidemark-demo") : nil
-        // The folder goes with the last reference to it, which must not be this function's last mention of it.
+        // The folder is deleted with the last reference to it, so this function must keep one until its end.
         defer { withExtendedLifetime(temporary) {} }
         let folder = temporary?.path ?? plan.folder ?? "."
         let workspace = WorkspaceID("demo-\(wallClock())")
@@ -55,7 +55,7 @@ struct DemoRun: Sendable {
         let database = plan.database ?? "sqlite:\(folder)/server.sqlite"
         var settings = ServerProcess.Settings(
             database: database, schema: try ServerProcess.chatSchema(in: folder), secret: secretText)
-        // Devices that were offline send what they saved up all at once.
+        // Devices that were offline send all their stored writes at once.
         settings.environment = ["TIDEMARK_LIMIT_RATE": "100000", "TIDEMARK_LIMIT_BURST": "100000"]
         let backstage = try await Backstage.start(settings, nodes: plan.nodes, firstPort: plan.firstPort)
         let notebook = Notebook()
@@ -101,7 +101,7 @@ struct DemoRun: Sendable {
         return Company(devices: devices)
     }
 
-    /// Plays, with an audience and a progress line, until everybody has everything.
+    /// Plays, with an audience and a progress line, until all devices have everything.
     private func act(_ company: Company, _ backstage: Backstage, _ notebook: Notebook) async throws {
         let player = Player(
             company: company, backstage: backstage, notebook: notebook,
@@ -118,7 +118,7 @@ struct DemoRun: Sendable {
             for device in company.devices { try device.goOnline() }
             try await settle(company, notebook)
             group.cancelAll()
-            // Both end with their cancellation, however they end.
+            // Both end with their cancellation, in whatever way.
             while await group.nextResult() != nil {}
         }
         progress.end()
@@ -135,7 +135,7 @@ struct DemoRun: Sendable {
                     + "\(company.liveCount) of \(company.devices.count) devices are live")
         }
         let expected = Dictionary(notebook.written.map { ($0.conversation, 1) }, uniquingKeysWith: +)
-        // What is still missing after this is for the verdict to tell.
+        // Anything still missing after this is reported by the verdict.
         _ = try await eventually(atMost: Self.settlingMax / 4) {
             for device in company.devices {
                 for (conversation, count) in expected where try await device.has(conversation) {

@@ -2,9 +2,9 @@ import Foundation
 import Tidemark
 import TidemarkCommandLine
 
-/// Diagnostics as text for a terminal: a block a topic, the newest trouble easy to find.
+/// Diagnostics as text for a terminal: a block for each topic, recent problems easy to find.
 enum InspectionText {
-    /// Entries of the outbox that are listed; the rest is counted.
+    /// The most entries of the outbox that are listed; the rest is counted.
     private static let listedMax = 50
 
     static func overview(_ diagnostics: Diagnostics, now: Date) -> String {
@@ -87,7 +87,7 @@ enum InspectionText {
             lines.append(
                 """
                 compared   \(comparison.began.formatted(.iso8601)): \(comparison.records) records\(rest); \
-                \(comparison.differences) found to be another than the server's so far
+                \(comparison.differences) differed from the server's so far
                 """)
         }
         if let damage = diagnostics.damage {
@@ -163,7 +163,7 @@ enum InspectionText {
             }).joined(separator: "\n")
     }
 
-    /// Whole units, the largest that fits.
+    /// Returns the age in whole units, the largest that fits.
     private static func age(_ date: Date, _ now: Date) -> String {
         let seconds = max(0, Int(now.timeIntervalSince(date)))
         return switch seconds {

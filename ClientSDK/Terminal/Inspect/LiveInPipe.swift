@@ -3,12 +3,12 @@ import TidemarkCommandLine
 import TidemarkLock
 import UnixSignals
 
-/// `tide inspect --live` in a pipe: a look in plain lines, each second the lines that are new, and the buttons as words of the
-/// input, with whose end it ends.
+/// `tide inspect --live` in a pipe: a look in plain lines, then each second the new lines. The buttons are words of the
+/// input; it ends with the input.
 struct LiveInPipe: Sendable {
     let source: any LiveSource
 
-    /// - Throws: what the file says when it cannot be read any more.
+    /// - Throws: the file's error when it can no longer be read.
     func run() async throws {
         let input = try StandardInput()
         let looks = PrintedLooks()
@@ -57,7 +57,7 @@ struct LiveInPipe: Sendable {
     fileprivate static func say(_ line: String) { TerminalOutput.write(line + "\n") }
 }
 
-/// Prints looks one after the other, whoever has them.
+/// Prints looks one after the other, from any task.
 private final class PrintedLooks: Sendable {
     private let looks = Lock(PlainLooks())
 

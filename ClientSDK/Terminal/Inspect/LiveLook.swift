@@ -1,20 +1,20 @@
 import Foundation
 import Tidemark
 
-/// One look at a device: what only the process knows that has the file open, and what the file says.
+/// One look at a device: the state that only the process with the open file knows, and the file's diagnostics.
 struct LiveLook: Sendable {
-    /// One line of what only the process knows.
+    /// One line of the state that only the process knows.
     struct Row: Hashable, Sendable {
         var title: String
         var value: String
-        /// A person should look.
+        /// True when a person should look at it.
         var isAlarming = false
     }
 
     var rows: [Row]
     var diagnostics: Diagnostics
 
-    /// The whole of it as lines that are harmless for a terminal, with how old things are at that time.
+    /// Returns everything as lines that are harmless for a terminal, with ages at that time.
     func lines(now: Date) -> [StyledLine] {
         let width = (rows.map(\.title.count).max() ?? 0) + 2
         let head = rows.map { row in
@@ -27,12 +27,12 @@ struct LiveLook: Sendable {
     }
 }
 
-/// The two buttons of a developer's screen. Each is pressed twice: by its name, and by a yes.
+/// The two buttons of a developer's screen. Each has to be confirmed: by its name, and by a yes.
 enum LiveButton: String, CaseIterable, Sendable {
     case syncNow = "sync"
     case clearCache = "clear"
 
-    /// What is asked before it does anything.
+    /// The question before it takes effect.
     var question: String {
         switch self {
         case .syncNow: "Sync now: send what waits and fetch what is new?"
@@ -41,14 +41,14 @@ enum LiveButton: String, CaseIterable, Sendable {
     }
 }
 
-/// What was written down of looks in a pipe: each one prints the lines that the one before did not have.
+/// The looks in a pipe: each one prints the lines that the one before did not have.
 struct PlainLooks: Sendable {
     private var seen: Set<String> = []
 
-    /// The lines that are new, whatever their ages.
+    /// Returns the new lines, whatever their ages.
     mutating func lines(_ look: LiveLook, now: Date) -> [String] {
         let texts = look.lines(now: now).map(\.text)
-        // At the beginning of time everything is 0 s old: what differs there is news.
+        // With the earliest possible date, all ages are 0 s: only real differences remain.
         let ageless = look.lines(now: .distantPast).map(\.text)
         defer { seen = Set(ageless) }
         return zip(texts, ageless).filter { !$0.1.isEmpty && !seen.contains($0.1) }.map(\.0)

@@ -2,13 +2,14 @@ import Foundation
 import TidemarkCommandLine
 import UnixSignals
 
-/// `tide inspect --live` on a whole terminal: the screen as a value, and around it what reads keys, looks and draws.
+/// `tide inspect --live` on a whole terminal: the screen as a value, and around it the reading of keys, the looks and
+/// the drawing.
 actor LiveOnScreen {
     private let source: any LiveSource
     private let colours: Bool
     private var screen: LiveScreen
     private var drawn: ScreenFrame?
-    /// What was said yes to. More than one at a time is one too many.
+    /// The confirmed buttons. Only one waits at a time.
     private let presses = AsyncStream.makeStream(of: LiveButton.self, bufferingPolicy: .bufferingNewest(1))
 
     private init(_ source: any LiveSource, colours: Bool) {
@@ -16,9 +17,9 @@ actor LiveOnScreen {
         screen = LiveScreen(size: TerminalOutput.size ?? .usual)
     }
 
-    /// Runs until the person leaves, or a signal says so; the terminal is then as it was.
+    /// Runs until the person leaves or a signal ends it; the terminal is then restored.
     ///
-    /// - Throws: what the file says when it cannot be read any more.
+    /// - Throws: the file's error when it can no longer be read.
     static func run(_ source: any LiveSource, colours: Bool) async throws {
         let input = try StandardInput()
         let signals = await UnixSignalsSequence(trapping: .sigwinch, .sigint, .sigterm, .sighup, .sigquit)
@@ -75,7 +76,7 @@ actor LiveOnScreen {
         }
     }
 
-    /// Beside the keys, which go on.
+    /// Executes buttons while keys are still read.
     private func followPresses() async -> Bool {
         for await button in presses.stream { _ = on(.told(await source.press(button))) }
         return false

@@ -1,17 +1,17 @@
 import Foundation
 import TidemarkCommandLine
 
-/// What `tide inspect --live` shows on a terminal, as a value: keys and looks go in, a frame comes out.
+/// The screen of `tide inspect --live`, as a value: keys and looks go in, a frame comes out.
 struct LiveScreen: Sendable {
     enum Event: Sendable {
         case look(LiveLook, now: Date)
         case key(Key)
-        /// What became of a button.
+        /// The result of a button.
         case told(String)
         case resized(ScreenSize)
     }
 
-    /// What a person wants.
+    /// A request of the person.
     enum Wish: Hashable, Sendable {
         case press(LiveButton)
         case leave
@@ -62,7 +62,7 @@ struct LiveScreen: Sendable {
         return nil
     }
 
-    /// Lines of the look that fit above the last two of the screen.
+    /// The lines of the look that fit above the last two of the screen.
     private var height: Int { max(1, size.rows - 2) }
 
     private mutating func scroll(_ by: Int) {

@@ -5,27 +5,27 @@ import TidemarkCommandLine
 import TidemarkModel
 import TidemarkNIOTransport
 
-/// Where looks come from.
+/// Reads the state that the screen shows, and executes commands.
 protocol LiveSource: Sendable {
-    /// - Throws: what the file says when it cannot be read.
+    /// - Throws: the file's error when it cannot be read.
     func look() async throws -> LiveLook
-    /// Does what a person has said yes to.
+    /// Executes a confirmed button.
     ///
-    /// - Returns: a sentence about what became of it.
+    /// - Returns: a sentence about the result.
     func press(_ button: LiveButton) async -> String
     func close() async throws
 }
 
-/// A file that is only read, whoever has it open.
+/// A file that is only read, even if another process has it open.
 struct ReadFile: LiveSource {
     let path: String
 
-    /// The file is opened for each look: the app may have put another one in its place.
+    /// Opens the file for each look: the app may have replaced it.
     func look() async throws -> LiveLook {
         var rows = [LiveLook.Row(title: "File", value: path)]
         if let holder = FileHolder(of: path) {
             rows.append(LiveLook.Row(title: "Open in", value: "\(holder)"))
-            rows.append(LiveLook.Row(title: "Sync", value: "known to that process alone, as are its observations"))
+            rows.append(LiveLook.Row(title: "Sync", value: "only that process knows it, and its observations"))
         } else {
             rows.append(LiveLook.Row(title: "Open in", value: "no process"))
             rows.append(LiveLook.Row(title: "Sync", value: "not connected"))
@@ -43,15 +43,15 @@ struct ReadFile: LiveSource {
     func close() async throws {}
 }
 
-/// A store that was opened to be looked at: the developer's screen of an app, in a terminal.
+/// A store that was opened to be inspected: the developer's screen of an app, in a terminal.
 struct ConnectedFile: LiveSource {
     private let store: SyncStore
     private let screen: DeveloperScreen
 
     /// Opens the file as its app would, and connects.
     ///
-    /// - Throws: `CommandFailure` for a schema that is not the file's: opening by another one would change the tables.
-    ///   `StoreError` with `inUse` while another process has the file.
+    /// - Throws: `CommandFailure` for a schema that is not the file's: opening with another one would change the
+    ///   tables. `StoreError` with `inUse` while another process has the file open.
     init(
         path: String, schema: Schema, server: String, trust: String? = nil,
         token: @escaping @Sendable (_ user: String) throws -> String
@@ -67,7 +67,7 @@ struct ConnectedFile: LiveSource {
         screen = await DeveloperScreen(store)
     }
 
-    /// What is there must be what the app's schema says: a file follows the schema that it is opened with.
+    /// Checks that the file matches the app's schema: opening a file with another schema changes it.
     static func check(_ schema: Schema, _ diagnostics: Diagnostics) throws(CommandFailure) {
         guard schema.version == diagnostics.schemaVersion else {
             throw CommandFailure(
@@ -120,14 +120,14 @@ struct ConnectedFile: LiveSource {
 struct FileHolder: CustomStringConvertible {
     let number: Int32
 
-    /// `nil` when nobody has it.
+    /// `nil` when no process has it open.
     init?(of path: String) {
         guard let number = FileLock.holder(of: path) else { return nil }
         self.number = number
     }
 
     var description: String {
-        // Where the system tells names by files.
+        // Only on a system that lists process names as files.
         let name = FileManager.default.contents(atPath: "/proc/\(number)/comm")
             .map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines) }
         return name.map { "process \(number) (\($0))" } ?? "process \(number)"

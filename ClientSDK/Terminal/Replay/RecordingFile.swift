@@ -2,9 +2,9 @@ import Foundation
 import Tidemark
 import TidemarkCommandLine
 
-/// The lines of a recording, wherever they are.
+/// The lines of a recording, from any of its files.
 enum RecordingFile {
-    /// More is no report, and no ring.
+    /// The most bytes of a report or a recording file.
     private static let bytesMax = 256 << 20
 
     private struct Report: Decodable {
@@ -14,7 +14,7 @@ enum RecordingFile {
     /// - Throws: `CommandFailure`.
     static func lines(_ path: String) throws -> [String] {
         var path = path
-        // A database: what is beside it.
+        // For a database, the recording beside it.
         let beside = FlightRecorder.file(beside: path)
         if path.hasSuffix(".sqlite"), FileManager.default.fileExists(atPath: beside) { path = beside }
         guard let handle = FileHandle(forReadingAtPath: path) else { throw CommandFailure("cannot read \(path)") }
@@ -23,7 +23,7 @@ enum RecordingFile {
             throw CommandFailure("\(path) is empty")
         }
         guard data.count <= bytesMax else { throw CommandFailure("\(path) is larger than any report") }
-        // A report is one JSON object; a ring is not.
+        // A report is one JSON object; a recording file is not.
         if let report = try? JSONDecoder().decode(Report.self, from: data) {
             guard let lines = report.recording, !lines.isEmpty else {
                 throw CommandFailure(

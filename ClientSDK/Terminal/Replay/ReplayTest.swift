@@ -1,6 +1,6 @@
 import Tidemark
 
-/// A recorded course as a test to keep.
+/// Swift source of a test that replays a recording.
 enum ReplayTest {
     static func text(lines: [String], until: Int?, _ replay: FlightReplay, _ judge: FlightJudge) -> String {
         let kept = until.map { Array(lines.prefix($0)) } ?? lines
@@ -8,7 +8,7 @@ enum ReplayTest {
         let expectation =
             if let standing {
                 """
-                        // It stood still here: turn this round with the fix.
+                        // The device made no more progress here. After the fix, expect the opposite.
                         let standing = try #require(FlightJudge(replay).findings.last { $0.isStanding })
                         #expect(standing.kind == .\(standing.kind) && standing.entry == \(standing.entry))
                 """
@@ -20,13 +20,13 @@ enum ReplayTest {
             import Testing
             import Tidemark
 
-            /// A course that a device took.
+            /// Replays a recording of a device.
             @Suite struct RecordedCourseTests {
                 private static let lines = \(fence)\"""
             \(kept.map { "    \($0)" }.joined(separator: "\n"))
                 \"""\(fence)
 
-                @Test func `the recorded course is taken again`() throws {
+                @Test func `replaying the recording takes the same steps`() throws {
                     let lines = Self.lines.split(separator: "\\n").map(String.init)
                     let replay = FlightReplay(try Recording(lines: lines))
                     #expect(replay.isSame && replay.steps.count == \(replay.steps.count))
@@ -36,7 +36,7 @@ enum ReplayTest {
             """
     }
 
-    /// Signs in a row that would end a raw string.
+    /// Returns the longest run of signs that would end a raw string.
     private static func longestFence(_ line: String) -> Int {
         var (longest, current) = (0, 0)
         for byte in line.utf8 {

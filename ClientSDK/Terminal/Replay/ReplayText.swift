@@ -2,15 +2,15 @@ import Foundation
 import Tidemark
 import TidemarkCommandLine
 
-/// A replayed course as text for a terminal: what stands first, then what happened.
+/// A replayed course as text for a terminal: the present state first, then the events.
 enum ReplayText {
-    /// Findings that are listed; the rest is counted.
+    /// The most findings that are listed; the rest is counted.
     private static let listedMax = 40
 
     static func overview(_ recording: Recording, _ replay: FlightReplay, _ judge: FlightJudge) -> String {
         var lines: [String] = []
         let app = recording.app.map { " by \(SafeText.line($0))" } ?? ""
-        // A date that a file makes up is left out.
+        // An implausible date is left out.
         let first = recording.begins.first.flatMap { (0..<1 << 43).contains($0) ? $0 : nil }.map {
             ", the first of \(Date(timeIntervalSince1970: Double($0) / 1_000).formatted(.iso8601))"
         }

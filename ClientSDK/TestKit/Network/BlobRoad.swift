@@ -3,7 +3,7 @@ import Tidemark
 import TidemarkLock
 import TidemarkModel
 
-/// Calls for blobs on their way between the clients of a kit and its server, beside their connections.
+/// The calls for blobs between the clients of a kit and its server, beside their connections.
 final class BlobRoad: Sendable {
     private struct State {
         var calls: [Int64: (port: Int, continuation: CheckedContinuation<HTTPAnswer, any Error>)] = [:]
@@ -23,7 +23,7 @@ final class BlobRoad: Sendable {
 
     func isQuiet(_ port: Int) -> Bool { state.withLock { state in !state.calls.values.contains { $0.port == port } } }
 
-    /// Everything on its way from or to a client is lost.
+    /// Loses everything that is on its way from or to a client.
     func cut(_ port: Int) {
         let lost = state.withLock { state in
             let lost = state.calls.filter { $0.value.port == port }
@@ -33,7 +33,7 @@ final class BlobRoad: Sendable {
         for continuation in lost { continuation.resume(throwing: Loopback.Unreachable()) }
     }
 
-    /// Carries a call; the server is asked when it arrives.
+    /// Carries a call; the server handles it when it arrives.
     func carry(
         from port: Int, latency: Int64, _ server: @escaping @Sendable () -> HTTPAnswer
     ) async throws -> HTTPAnswer {
@@ -51,7 +51,7 @@ final class BlobRoad: Sendable {
     private func arrive(
         _ id: Int64, _ fault: BlobFault?, _ latency: Int64, _ server: @Sendable () -> HTTPAnswer
     ) {
-        // Cut off meanwhile, it never arrives.
+        // A call that was cut off never arrives.
         guard state.withLock({ $0.calls[id] != nil }) else { return }
         let answer: HTTPAnswer?
         switch fault {

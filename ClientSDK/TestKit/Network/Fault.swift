@@ -1,4 +1,4 @@
-/// Where an answer to a push is lost.
+/// The point at which an answer to a push is lost.
 public enum AckLoss: Hashable, Sendable {
     /// The push itself is lost: the server never sees it.
     case send
@@ -8,29 +8,29 @@ public enum AckLoss: Hashable, Sendable {
 
 /// The moment at which a client's process ends.
 public enum KillPoint: Hashable, Sendable {
-    /// The write is durable on the device, and nothing of it has left.
+    /// The write is durable on the device; nothing was sent.
     case beforePush
-    /// The push has left; the answer will find nobody.
+    /// The push was sent; nobody will receive the answer.
     case afterPush
-    /// The answer has come and is not yet in the local database.
+    /// The answer has arrived, but is not yet in the local database.
     case beforeApply
 }
 
-/// What becomes of a call for a blob.
+/// A fault of a call for a blob.
 public enum BlobFault: Hashable, Sendable {
     /// The call never reaches the server.
     case callLost
-    /// The server does what is asked, and its answer is lost.
+    /// The server handles the call, and its answer is lost.
     case answerLost
     /// The call reaches the server twice.
     case doubled
-    /// The server answers with this HTTP status and does nothing; seconds to wait, where it names some.
+    /// The server answers with this HTTP status and does nothing; optionally it names seconds to wait.
     case refused(status: Int, retryAfter: Int? = nil)
-    /// What the server gives is changed on the way.
+    /// The server's bytes are changed on the way.
     case falsified
 }
 
-/// What is armed for one client's next pushes.
+/// The faults that are armed for one client's next pushes.
 struct ArmedFaults: Sendable {
     enum Fault: Sendable {
         case dropAck(AckLoss)
@@ -43,7 +43,7 @@ struct ArmedFaults: Sendable {
 
     mutating func arm(_ fault: Fault, times: Int) { queue += Array(repeating: fault, count: max(0, times)) }
 
-    /// The fault that strikes a push.
+    /// Returns the fault that strikes a push.
     mutating func takeForPush() -> Fault? {
         switch queue.first {
         case nil, .kill(.beforeApply)?: nil
@@ -51,9 +51,9 @@ struct ArmedFaults: Sendable {
         }
     }
 
-    /// True when the next answer that arrives is to kill its reader.
+    /// True when the next answer that arrives kills its reader.
     var killsOnAnswer: Bool { if case .kill(.beforeApply)? = queue.first { true } else { false } }
 
-    /// The first fault has struck.
+    /// Removes the first fault after it has struck.
     mutating func drop() { if !queue.isEmpty { queue.removeFirst() } }
 }

@@ -14,7 +14,7 @@ final class Line: TransportConnection {
     let port: Int
     private let loopback: Loopback
     private let inbound: AsyncStream<Arrival>
-    /// Unbounded here; the server's send window bounds it.
+    /// It is unbounded here; the server's send window bounds it.
     private let arriving: AsyncStream<Arrival>.Continuation
 
     init(_ id: SessionID, port: Int, _ loopback: Loopback) {

@@ -6,8 +6,7 @@ import TidemarkModel
 extension Loopback {
     /// Carries one call for a blob; a token is the user's name.
     ///
-    /// - Throws: `Unreachable` without a way to the server, or when the way ends before the answer is here;
-    ///   `HTTPAnswerTooLong`.
+    /// - Throws: `Unreachable` without a network, or when it ends before the answer arrives; `HTTPAnswerTooLong`.
     func exchange(_ request: HTTPCall, from port: Int) async throws -> HTTPAnswer {
         let latency = try latency(from: port)
         let answer = try await blobs.carry(from: port, latency: latency) { self.answer(request) }

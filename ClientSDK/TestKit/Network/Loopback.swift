@@ -4,28 +4,28 @@ import TidemarkLock
 import TidemarkModel
 import TidemarkWire
 
-/// The network between the clients of a kit and its server: everything that passes is an entry of the timeline.
+/// The network between the clients of a kit and its server: every message is an entry of the timeline.
 final class Loopback: Sendable {
-    /// A client's way to the network.
+    /// A client's access to the network.
     private struct Port {
         let user: UserID
         var isOnline = true
         var faults = ArmedFaults()
-        /// The server does not take its tokens.
+        /// True when the server refuses its tokens.
         var isTokenRefused = false
         /// Replaces messages; see ``Loopback/rewrite(_:by:)``.
         var rewrite: Rewrite?
         let kill: @Sendable () -> Void
     }
 
-    /// What is known of a connection. One that is gone here may still send to nobody.
+    /// The state of a connection. One that was removed here may still send to nobody.
     private struct Link {
         let line: Line
-        /// What comes down is lost.
+        /// True when messages to the client are lost.
         var isMute = false
-        /// Nothing comes or goes, and nobody is told.
+        /// True when all messages are lost and neither side is notified.
         var isSilent = false
-        /// As the client's hello said.
+        /// The ids from the client's hello.
         var hello: (client: ClientID, connection: Int64)?
     }
 
@@ -46,12 +46,12 @@ final class Loopback: Sendable {
 
     typealias Rewrite = @Sendable (_ message: [UInt8], _ direction: Direction) -> [UInt8]
 
-    /// There is no way to the server.
+    /// The error without a way to the server.
     struct Unreachable: Error {}
 
     private static let tickInterval: Int64 = 1_000
     let timeline: Timeline
-    /// Calls for blobs, beside the connections.
+    /// The calls for blobs, beside the connections.
     let blobs: BlobRoad
     private let state: Lock<State>
 
@@ -82,7 +82,8 @@ final class Loopback: Sendable {
         state.withLock { $0.ports[port]?.faults.arm(fault, times: times) }
     }
 
-    /// Replaces each message of a client's connections, either way, before it is delivered; `nil` delivers them as they are.
+    /// Replaces each message of a client's connections, in both directions, before it is delivered; `nil` delivers
+    /// messages unchanged.
     func rewrite(_ port: Int, by rewrite: Rewrite?) { state.withLock { $0.ports[port]?.rewrite = rewrite } }
 
     /// Delivers a message to a client that its server did not send.
@@ -111,9 +112,9 @@ final class Loopback: Sendable {
         blobs.cut(port)
     }
 
-    /// How long a message of this client is on its way.
+    /// Returns the time that a message of this client is on its way.
     ///
-    /// - Throws: `Unreachable` when there is none.
+    /// - Throws: `Unreachable` when the client is offline.
     func latency(from port: Int) throws -> Int64 {
         try state.withLock { state in
             guard state.ports[port]?.isOnline == true else { throw Unreachable() }
@@ -121,7 +122,7 @@ final class Loopback: Sendable {
         }
     }
 
-    /// Lets the server do something that sends nothing over connections.
+    /// Runs a call on the server that sends nothing over connections.
     func serve<Answer: Sendable>(_ call: (inout ServerMachines) -> Answer) -> Answer {
         state.withLock { call(&$0.server) }
     }
@@ -144,7 +145,7 @@ final class Loopback: Sendable {
         guard !isSilent(line) else { return }
         let (fault, hello, latency) = state.withLock { state in
             guard state.links[line.id] != nil else { return (ArmedFaults.Fault?.none, Greeting?.none, Int64(-1)) }
-            // What cannot be decoded is for the server to refuse.
+            // The server refuses what cannot be decoded.
             if bytes.isMessage("hello"), case .hello(let hello)? = try? ClientMessage.decode(bytes) {
                 state.links[line.id]?.hello = (hello.client, hello.connection)
             }
@@ -174,7 +175,7 @@ final class Loopback: Sendable {
         }
     }
 
-    /// Has the server close a connection on which a message has come, without doing anything of it.
+    /// Makes the server close a connection without handling the message that arrived on it.
     private func refuse(_ line: Line, _ code: UInt16, _ reason: String, after latency: Int64) {
         timeline.schedule(after: latency) {
             let isOpen = self.state.withLock { state in
@@ -186,7 +187,7 @@ final class Loopback: Sendable {
         }
     }
 
-    /// Lets everything vanish that goes over a client's open connections, either way and without a word to anybody.
+    /// Makes a client's open connections drop everything, in both directions, without notifying anyone.
     func silence(_ port: Int) {
         state.withLock { state in
             for id in state.links.keys where state.links[id]?.line.port == port { state.links[id]?.isSilent = true }
@@ -202,7 +203,7 @@ final class Loopback: Sendable {
         pass(after: latency) { now, server in server.received(line.id, bytes, now: now) }
     }
 
-    /// The same push once more, as if somebody on the way had kept it.
+    /// Delivers the same push once more, as if a relay had kept it.
     private func repeatPush(_ bytes: [UInt8], of hello: Greeting, from port: Int, after latency: Int64) {
         // What cannot be decoded was refused the first time.
         guard case .push(let push)? = try? ClientMessage.decode(bytes),
@@ -212,7 +213,7 @@ final class Loopback: Sendable {
         pass(after: latency) { now, server in server.received(call, from: user, now: now) }
     }
 
-    /// The client let go of it.
+    /// Notes that the client closed the connection.
     func closed(_ line: Line) {
         state.withLock { state in
             guard state.links.removeValue(forKey: line.id) != nil else { return }
@@ -225,7 +226,7 @@ final class Loopback: Sendable {
 
     // MARK: The server
 
-    /// Lets the server's time pass from here on.
+    /// Starts the server's ticks.
     func tick() {
         timeline.schedule(after: Self.tickInterval) {
             self.act { now, server in server.tick(now: now) }
@@ -233,13 +234,13 @@ final class Loopback: Sendable {
         }
     }
 
-    /// Ends the server with every connection, and starts it on these tables.
+    /// Ends the server with every connection, and restarts it on these tables.
     func restartServer(from backup: ServerBackup) {
         for port in state.withLock({ $0.ports.keys.sorted() }) { cut(port) }
         state.withLock { $0.server.restart(from: backup) }
     }
 
-    /// Something on its way to the server.
+    /// Schedules an event on its way to the server.
     private func pass(
         after latency: Int64,
         _ event: @escaping @Sendable (Milliseconds, inout ServerMachines) -> [ServerMachines.Output]
@@ -251,7 +252,7 @@ final class Loopback: Sendable {
         }
     }
 
-    /// Lets the server do something and sends what it says.
+    /// Runs an event on the server and sends its output.
     func act(_ event: (Milliseconds, inout ServerMachines) -> [ServerMachines.Output]) {
         let now = timeline.now
         let (outputs, latency) = state.withLock { state in
@@ -286,12 +287,12 @@ final class Loopback: Sendable {
         }
     }
 
-    /// Looks at the server between two events.
+    /// Reads the server's state between two events.
     func look<Value>(_ body: (ServerMachines) throws -> sending Value) rethrows -> sending Value {
         try state.withLock { try body($0.server) }
     }
 
-    /// Nothing is on its way, and this client has been told everything.
+    /// Returns true when nothing is on its way and this client has received everything.
     func isQuiet(_ port: Int) -> Bool {
         guard blobs.isQuiet(port) else { return false }
         return state.withLock { state in
@@ -307,14 +308,14 @@ extension [UInt8] {
     fileprivate func isMessage(_ type: String) -> Bool { starts(with: #"{"t":"\#(type)""#.utf8) }
 
     fileprivate var settlesSomething: Bool {
-        // What is no message settles nothing.
+        // Bytes that are not a message settle nothing.
         guard case .changes(let changes)? = try? ServerMessage.decode(self) else { return false }
         return changes.settled != nil
     }
 }
 
 extension Duration {
-    /// Rounded up.
+    /// The duration in milliseconds, rounded up.
     var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

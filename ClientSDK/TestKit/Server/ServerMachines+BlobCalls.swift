@@ -4,9 +4,9 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkWire
 
-/// The calls for blobs as the server's gateway answers them, by the same rules.
+/// The server's answers to calls for blobs, by the same rules as the gateway's.
 extension ServerMachines {
-    /// `PUT`: true when the scope did not have it before.
+    /// Handles `PUT`; returns true when the scope did not have the blob before.
     mutating func putBlob(
         _ bytes: [UInt8], as digest: BlobDigest, in scope: ScopeID, by user: UserID
     ) throws(BlobRefusal) -> Bool {
@@ -22,7 +22,7 @@ extension ServerMachines {
         }
     }
 
-    /// `GET`.
+    /// Handles `GET`.
     func getBlob(_ digest: BlobDigest, in scope: ScopeID, by user: UserID) throws(BlobRefusal) -> [UInt8] {
         guard context.mayGetBlobs(in: scope, Principal(user: user), grants: grants(of: user)),
             let blob = blobs.blob(digest, in: scope, of: Self.workspace)

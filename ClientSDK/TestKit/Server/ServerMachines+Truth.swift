@@ -4,13 +4,13 @@ import TidemarkModel
 import TidemarkStore
 
 extension ServerMachines {
-    /// The living records of a collection, in the order of their creation.
+    /// Returns the living records of a collection, in the order of their creation.
     func changes(of collection: String) throws -> [Change] {
         try tables.records(in: Self.workspace).filter { $0.key.collection == collection && !$0.isDeleted }
             .map { try Change($0) }
     }
 
-    /// The living records that a user may see.
+    /// Returns the living records that a user may see.
     func changes(for user: UserID) throws -> [RecordKey: Change] {
         let grants = tables.session(for: user, client: nil, in: Self.workspace).grants + context.sharedGrants
         let scopes = Set(grants.map(\.scope))

@@ -6,11 +6,11 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// The server's own machines over tables in memory: what a server process is, without sockets and threads.
+/// The server's own machines over tables in memory: a server process without sockets and threads.
 ///
-/// Every call does all that follows from it and returns what is to be sent.
+/// Every call runs all its consequences and returns the output to send.
 struct ServerMachines: Sendable {
-    /// What leaves the server.
+    /// The output of the server.
     enum Output: Sendable {
         case frame(SessionID, [UInt8])
         case closed(SessionID, code: UInt16, reason: String)
@@ -18,7 +18,7 @@ struct ServerMachines: Sendable {
 
     static let workspace = WorkspaceID("test")
     private static let serviceClient = UniqueID(high: 0x7e57, low: 1)
-    /// A token is the user's name; it lives this long, in milliseconds.
+    /// The lifetime of a token, in milliseconds; a token is the user's name.
     private static let tokenLife: Int64 = 3_600_000
 
     let schema: Schema
@@ -30,9 +30,9 @@ struct ServerMachines: Sendable {
     private var lane: LaneQueue<SessionID?>
     private var lastNonce: UInt64 = 0
     private var lastWrite: Int64 = 0
-    /// Where the tables refused a batch; a kit that sees one has found a bug of the server.
+    /// The error with which the tables refused a batch; such an error is a bug of the server.
     private(set) var failure: String?
-    /// Records that devices said to have had otherwise.
+    /// The number of records that devices reported as different.
     private(set) var diverged: Int64 = 0
 
     init(schema: Schema) {
@@ -48,7 +48,7 @@ struct ServerMachines: Sendable {
         follow()
     }
 
-    /// True when this session has been told everything that it may see.
+    /// Returns true when this session has received everything that it may see.
     func isLive(_ id: SessionID) -> Bool { hub.session(id)?.isLive == true }
 
     mutating func opened(_ id: SessionID, now: Milliseconds) -> [Output] {
@@ -59,7 +59,7 @@ struct ServerMachines: Sendable {
         advance(now, .received(id, bytes))
     }
 
-    /// A push that comes outside its connection, as over HTTP; nobody waits for the answer.
+    /// Handles a push outside its connection, as over HTTP; nobody waits for the answer.
     mutating func received(_ call: PushCall, from user: UserID, now: Milliseconds) -> [Output] {
         let pieces = context.submissions(
             of: call.push, client: call.client, principal: Principal(user: user), connection: call.connection, bytes: 0)
@@ -76,7 +76,7 @@ struct ServerMachines: Sendable {
         advance(now, .tick)
     }
 
-    /// Writes as a trusted backend; what comes of it is seen in the changes.
+    /// Writes as a trusted backend; the result is visible in the changes.
     mutating func write(_ mutations: [Mutation], now: Milliseconds) -> [Output] {
         let service = UserID("testkit")
         if lastWrite == 0 { _ = tables.register(Self.serviceClient, for: service, in: Self.workspace, now: now) }
@@ -95,7 +95,8 @@ struct ServerMachines: Sendable {
 
     var backup: ServerBackup { ServerBackup(tables: tables, blobs: blobs, lastWrite: lastWrite) }
 
-    /// A new process over these tables. Nonces go on, as random ones would: they tell one history from another.
+    /// Starts a new process on these tables. Nonces continue, as random ones would: they distinguish one history from
+    /// another.
     mutating func restart(from backup: ServerBackup) {
         (tables, blobs, lastWrite) = (backup.tables, backup.blobs, backup.lastWrite)
         hub = Hub(context: context)
@@ -185,7 +186,7 @@ struct ServerMachines: Sendable {
             hub.apply(.historyRead(id, request, page), now: now, into: &effects)
         case .noteDivergence(_, let records): diverged += records
         case .noteStuck, .tell:
-            // One node: there is nobody else to tell.
+            // There is only one node: nobody else has to be notified.
             break
         case .submit(let id, _, let submission):
             if !lane.append(submission, ticket: id) {
@@ -209,7 +210,7 @@ struct ServerMachines: Sendable {
         hub.apply(.compared(id, comparison, isRead: isRead), now: now, into: &effects)
     }
 
-    /// A client has shown that the tables were set back.
+    /// Raises the epoch after a client has proved that the tables were set back.
     private mutating func beginEpoch(
         _ proof: EpochRaise.Condition, _ now: Milliseconds, _ effects: inout [SessionEffect]
     ) {

@@ -1,23 +1,23 @@
 import Dispatch
 import TidemarkLock
 
-/// Runs the engines of a kit, one job after the other on one thread, and only when it is told to.
+/// Runs the engines of a kit, one job after the other on one thread, and only on request.
 ///
-/// So whatever happens between two calls of `run` happens in the same order each time. Blocking for a local database is
+/// Thus everything between two calls of `run` happens in the same order each time. Blocking for a local database is
 /// allowed here.
 final class KitExecutor: Sendable {
     private struct State {
         var jobs: [UnownedJob] = []
-        /// All that ever came.
+        /// The number of all jobs so far.
         var count = 0
-        /// How many callers want jobs to run as they come.
+        /// The number of callers that want jobs to run as they arrive.
         var freeRuns = 0
     }
 
     private let state = Lock(State())
     private let queue = DispatchQueue(label: "tidemark.testkit")
 
-    /// Takes a job, which runs later.
+    /// Accepts a job, which runs later.
     private func take(_ job: UnownedJob) {
         let isFree = state.withLock { state in
             state.jobs.append(job)
@@ -27,7 +27,7 @@ final class KitExecutor: Sendable {
         if isFree { queue.async { self.drain() } }
     }
 
-    /// Runs `body` on the executor's thread, not before `time` is over, and gives back what it returns.
+    /// Runs `body` on the executor's thread, no sooner than after `time`, and returns its result.
     func run<Value: Sendable>(
         after time: DispatchTimeInterval = .nanoseconds(0), _ body: @escaping @Sendable () -> Value
     ) async -> Value {
@@ -36,7 +36,7 @@ final class KitExecutor: Sendable {
         }
     }
 
-    /// Runs every job there is, and those that they lead to. Only on the executor's thread.
+    /// Runs all jobs, including those that they add. Call it only on the executor's thread.
     func drain() {
         while true {
             let jobs = state.withLock { state in
@@ -49,12 +49,12 @@ final class KitExecutor: Sendable {
         }
     }
 
-    /// Lets jobs run as they come, until `endFreeRun`. Calls nest.
+    /// Makes jobs run as they arrive, until `endFreeRun`. Calls nest.
     func beginFreeRun() { state.withLock { $0.freeRuns += 1 } }
 
     func endFreeRun() { state.withLock { $0.freeRuns -= 1 } }
 
-    /// Jobs that came since the beginning.
+    /// The number of jobs since the start.
     var jobCount: Int { state.withLock { $0.count } }
 }
 

@@ -1,7 +1,7 @@
 import TidemarkLock
 import TidemarkModel
 
-/// Virtual time and what is to happen in it. Nothing happens by itself: `runNext` does the next thing.
+/// Virtual time and its scheduled actions. Nothing happens by itself: `runNext` runs the next action.
 final class Timeline: Sendable {
     private struct Entry {
         let time: Milliseconds
@@ -11,7 +11,7 @@ final class Timeline: Sendable {
 
     private struct State {
         var now: Milliseconds
-        /// The next one last; at the same time, in the order of scheduling.
+        /// The entries, the next one last; entries of the same time are in the order of scheduling.
         var entries: [Entry] = []
         var lastOrder: UInt64 = 0
     }
@@ -37,7 +37,7 @@ final class Timeline: Sendable {
         }
     }
 
-    /// Moves to the next entry and carries it out, if there is one up to `limit`.
+    /// Advances to the next entry and runs it, if there is one up to `limit`.
     func runNext(through limit: Milliseconds) -> Bool {
         let entry = state.withLock { state -> Entry? in
             guard let last = state.entries.last, last.time <= limit else { return nil }
@@ -49,6 +49,6 @@ final class Timeline: Sendable {
         return entry != nil
     }
 
-    /// Moves to a later time; entries before it are due.
+    /// Advances to a later time; entries before it are then due.
     func move(to time: Milliseconds) { state.withLock { $0.now = max($0.now, time) } }
 }

@@ -1,10 +1,10 @@
 import TidemarkLock
 
-/// The time of a `TestKit`: it stands still until the kit moves it. Give it to code of the app that takes a clock.
+/// The time of a `TestKit`: it changes only when the kit advances it. Pass it to code of the app that uses a clock.
 public final class VirtualClock: Clock {
-    /// A moment, as the time since 1970.
+    /// A time, as the duration since 1970.
     public struct Instant: InstantProtocol {
-        /// The time since 1970.
+        /// The duration since 1970.
         public let offset: Swift.Duration
 
         public func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
@@ -12,7 +12,7 @@ public final class VirtualClock: Clock {
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
-    /// What became of a sleeper: it may be cancelled before it is known here.
+    /// The state of a sleeper, which may be cancelled before it is registered here.
     private enum Sleeper {
         case cancelled
         case asleep(CheckedContinuation<Void, any Error>)
@@ -26,7 +26,7 @@ public final class VirtualClock: Clock {
     public var now: Instant { Instant(offset: .milliseconds(timeline.now)) }
     public var minimumResolution: Swift.Duration { .milliseconds(1) }
 
-    /// Sleeps until the kit's time has come to `deadline`.
+    /// Sleeps until the kit's time reaches `deadline`.
     ///
     /// - Throws: `CancellationError`.
     public func sleep(until deadline: Instant, tolerance: Swift.Duration? = nil) async throws {

@@ -72,7 +72,7 @@ import TidemarkTestKit
     @Test func `a file that is missing, no file or too large is refused with a sentence`() async throws {
         let large = try write(Data(count: (16 << 20) + 1), as: "large")
         #expect(try await refusal { try await ann.attach("\(folder.path)/none", words: "") }.hasPrefix("cannot read"))
-        #expect(try await refusal { try await ann.attach(folder.path, words: "") } == "\(folder.path) is no file")
+        #expect(try await refusal { try await ann.attach(folder.path, words: "") } == "\(folder.path) is not a file")
         #expect(
             try await refusal { try await ann.attach(large, words: "") }
                 == "\(large) has 16.8 MB; at most 16.8 MB are sent")

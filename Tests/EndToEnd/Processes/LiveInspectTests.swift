@@ -54,7 +54,7 @@ import TidemarkModel
             let told = try await typed("clear yes\n", options, token: "x")
             #expect(told.status == 0 && !told.text.contains("\u{1b}"), "\(told.text)")
             for text in [
-                "Open in  process \(number) (", "known to that process alone", "outbox     2",
+                "Open in  process \(number) (", "only that process knows it", "outbox     2",
                 ") has the file open: use the developer's screen",
             ] { #expect(told.text.contains(text), "\(text) in \(told.text)") }
         }

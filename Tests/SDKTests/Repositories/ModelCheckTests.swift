@@ -39,7 +39,7 @@ import TidemarkModel
                 """#)
         #expect(
             try complaint(Misnamed.self)
-                == #"\Misnamed.words: fieldNames say txt, and notes has no such field in the schema"#)
+                == #"\Misnamed.words: fieldNames has txt, and notes has no such field in the schema"#)
         #expect(
             try complaint(Swapped.self)?.hasPrefix("Swapped.likes: is the field likes of notes, and not done") == true)
     }

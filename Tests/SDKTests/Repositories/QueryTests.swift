@@ -71,7 +71,7 @@ import TidemarkModel
             (.equals("txt", "x"), .unknownName, "notes.txt: no such field in the schema"),
             (.equals("text\" OR 1=1 --", "x"), .unknownName, "notes.text\" OR 1=1 --: no such field in the schema"),
             (.equals("likes", "x"), .coding, "notes.likes: must be integer, not string"),
-            (.contains("text", "x"), .coding, "notes.text: is no set"),
+            (.contains("text", "x"), .coding, "notes.text: is not a set"),
         ]
         for (filter, code, message) in cases {
             let error = await #expect(throws: StoreError.self) { try await texts(store, filter) }

@@ -57,7 +57,7 @@ import TidemarkModel
         #expect(try store.database.pendingCount() == 0)
         try bench.apply(from: "c2", to: "c3", .note(1, seq: 7, born: 5, deleted: true))
         let gone = await refusal(store) { $0.requireUnchanged(note) }
-        #expect(gone?.code == .refused(.conflict) && gone?.message.hasSuffix("is no longer here") == true)
+        #expect(gone?.code == .refused(.conflict) && gone?.message.hasSuffix("is no longer on this device") == true)
     }
 
     @Test func `only the properties that are named count`() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import Tidemark
 import UIKit
 
-// What the guide "On Apple's platforms" shows, in its order.
+// The code of the guide "On Apple's platforms", in its order.
 
 func connect(_ store: SyncStore, token: @escaping @Sendable () async throws -> String) throws {
     try store.connect(to: "https://sync.example.com", transport: URLSessionTransport(), token: token)

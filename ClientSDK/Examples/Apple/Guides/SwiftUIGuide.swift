@@ -2,7 +2,7 @@ import Foundation
 import SwiftUI
 import Tidemark
 
-// What the guide "SwiftUI" shows, in its order.
+// The code of the guide "SwiftUI", in its order.
 
 @main struct CardsApp: App {
     @State private var store: SyncStore?

@@ -3,7 +3,7 @@ import SwiftUI
 import Tidemark
 import TidemarkChat
 
-/// Where a message is written. It is durable, and to be seen in the list, a moment after the button.
+/// The input field of a message. The message is durable, and visible in the list, a moment after the button is pressed.
 struct Composer: View {
     let chat: Chat
     let conversation: UUID

@@ -3,7 +3,7 @@ import SwiftUI
 import Tidemark
 import TidemarkChat
 
-/// All conversations, those with the newest messages first; words are looked for in all of them.
+/// All conversations, the most recent first; the search covers all of them.
 struct ConversationList: View {
     let chat: Chat
     let line: StatusLine?
@@ -33,7 +33,7 @@ struct ConversationList: View {
             .safeAreaInset(edge: .top) { OfflineBanner(store: chat.store, line: line) }
             .toolbar {
                 Button("New", systemImage: "square.and.pencil") { isAdding = true }
-                // For builds that are tried out.
+                // For test builds.
                 Button("Developer", systemImage: "wrench") { isDeveloping = true }
             }
             .sheet(isPresented: $isAdding) { OpenConversation(chat: chat) }

@@ -14,7 +14,7 @@ struct ConversationRow: View {
             }
             Spacer()
             if conversation.unread.count > 0 {
-                // Older messages may still be on their way: then it may be more.
+                // If older messages are still arriving, there may be more.
                 Text("\(conversation.unread.count)\(conversation.unread.isExact ? "" : "+")").font(.caption)
             }
         }

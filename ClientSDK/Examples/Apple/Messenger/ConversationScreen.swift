@@ -3,7 +3,7 @@ import SwiftUI
 import Tidemark
 import TidemarkChat
 
-/// The messages of one conversation, oldest first, with a page more each time that the top is asked for.
+/// The messages of one conversation, oldest first. Each request at the top adds a page.
 struct ConversationScreen: View {
     let chat: Chat
     let id: UUID
@@ -19,7 +19,7 @@ struct ConversationScreen: View {
                 if messages.count == count { Button("Older ones") { count += 50 } }
                 ForEach(messages) { message in
                     MessageRow(chat: chat, message: message)
-                        // Read receipts go out together, after a pause: this is cheap enough for each row.
+                        // Read receipts are sent together, after a pause: this is cheap enough for each row.
                         .onAppear { chat.messages.noteSeen(message) }
                 }
                 if !typing.isEmpty {
@@ -43,13 +43,13 @@ struct ConversationScreen: View {
         do {
             for try await users in chat.typing.observeTyping(in: id) { typing = users }
         } catch {
-            // Who types is worth no alert.
+            // A failed typing indicator does not deserve an alert.
             typing = []
         }
     }
 }
 
-/// Begins at the end of what is scrolled, and goes there with each new last row.
+/// Starts at the end of the scroll view, and scrolls there for each new last row.
 private struct StaysAtEnd: ViewModifier {
     let last: UUID?
 

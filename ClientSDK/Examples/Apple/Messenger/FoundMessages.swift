@@ -2,7 +2,7 @@ import SwiftUI
 import Tidemark
 import TidemarkChat
 
-/// Messages that were found, with the words that were looked for in bold.
+/// The found messages, with the searched words in bold.
 struct FoundMessages: View {
     let hits: [MessageHit]
 

@@ -2,7 +2,7 @@ import SwiftUI
 import Tidemark
 import TidemarkChat
 
-/// A message with its picture, and what became of it. One that failed stays at its place until it is sent again or given up.
+/// A message with its picture and its status. A failed one keeps its position until it is sent again or discarded.
 struct MessageRow: View {
     let chat: Chat
     let message: Message
@@ -27,7 +27,7 @@ struct MessageRow: View {
             Text(message.failureReason ?? "").font(.caption)
             HStack {
                 Button("Send again") { problems.attempt { try await chat.messages.retry(message.id) } }
-                // What got no answer may have arrived: only what was refused can be given up.
+                // A message without an answer may have arrived: only a refused one can be discarded.
                 if message.failure != nil {
                     Button("Discard", role: .destructive) {
                         problems.attempt { try await chat.messages.discard(message.id) }

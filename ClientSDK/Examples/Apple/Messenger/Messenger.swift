@@ -3,11 +3,11 @@ import Foundation
 import Tidemark
 import TidemarkChat
 
-/// The account that is signed in: its chat, its connection, and what happens while the app is in the background.
+/// The signed-in account: its chat, its connection, and its work in the background.
 @MainActor
 final class Messenger: ObservableObject {
     @Published private(set) var chat: Chat?
-    /// The store's standing with its server, for every screen.
+    /// The status of the connection, for every screen.
     @Published private(set) var line: StatusLine?
 
     /// The property list permits the identifier: `BGTaskSchedulerPermittedIdentifiers`, and `fetch` among `UIBackgroundModes`.
@@ -15,8 +15,8 @@ final class Messenger: ObservableObject {
     private var opening: Task<Void, Never>?
     private var following: [Task<Void, Never>] = []
 
-    /// Registers for background refresh, before the app has finished launching, and goes on as who was signed in: the system
-    /// may have launched the app for a task, or for a push notification.
+    /// Registers for background refresh before the app has finished launching, and signs in with the stored account:
+    /// the system may have launched the app for a task, or for a push notification.
     func launch() {
         do { try refresh.register() } catch { print("the property list permits no background refresh: \(error)") }
         guard let sign = SignIn.kept else { return }
@@ -40,9 +40,9 @@ final class Messenger: ObservableObject {
         ]
     }
 
-    /// A round for a push notification, in the half minute that the system gives.
+    /// Runs a round for a push notification, within the 30 seconds that the system grants.
     ///
-    /// - Returns: true when something came.
+    /// - Returns: true when something arrived.
     func syncInBackground() async -> Bool {
         await opening?.value
         guard let store = chat?.store else { return false }
@@ -50,7 +50,8 @@ final class Messenger: ObservableObject {
         return await store.runOnce(deadline: .seconds(25)).received > before
     }
 
-    /// Nothing is sent or taken in while the app is in the background, but for such rounds; writing goes on.
+    /// Whether the app is in the foreground. In the background nothing is sent or received, except in such rounds;
+    /// local writes continue.
     var isInFront = false {
         didSet { if isInFront { chat?.store.resume() } else { chat?.store.pause() } }
     }

@@ -15,7 +15,7 @@ import TidemarkChat
     }
 }
 
-/// The conversations of the account that is signed in, or the screen where one signs in.
+/// The conversations of the signed-in account, or the sign-in screen.
 private struct FirstScreen: View {
     @ObservedObject var messenger: Messenger
     @EnvironmentObject private var problems: Problems
@@ -30,7 +30,7 @@ private struct FirstScreen: View {
         }
     }
 
-    /// Tells the others what this device has, and what its user has read.
+    /// Sends receipts: what this device has received, and what its user has read.
     private func keepUp(_ chat: Chat) async {
         do {
             try await chat.run()

@@ -2,7 +2,7 @@ import Foundation
 import Tidemark
 import UIKit
 
-/// Hears from the system what a scene does not: launches and push notifications.
+/// Receives system events that a scene does not get: launches and push notifications.
 @MainActor
 final class MessengerDelegate: NSObject, UIApplicationDelegate {
     private(set) lazy var messenger = Messenger()

@@ -2,7 +2,7 @@ import SwiftUI
 import Tidemark
 import TidemarkChat
 
-/// Two people have one direct conversation, also when both open it while they are offline.
+/// Opens a direct conversation. Two people have only one, even if both open it while they are offline.
 struct OpenConversation: View {
     let chat: Chat
     @State private var name = ""

@@ -5,7 +5,7 @@ import TidemarkTestKit
 
 /// Ann's chat after Bob has written to her, for previews.
 struct PreviewChat: Sendable {
-    /// Lives as long as the stores of its clients are looked at.
+    /// The kit; it must live as long as its clients' stores are used.
     let kit: TestKit
     let chat: Chat
     let conversation: Conversation

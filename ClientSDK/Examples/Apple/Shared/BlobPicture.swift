@@ -3,7 +3,7 @@ import SwiftUI
 import Tidemark
 import UIKit
 
-/// A picture whose bytes are fetched when somebody looks: a small preview first, where the record carries one.
+/// A picture whose bytes are fetched when it is shown: a small preview first, if the record has one.
 struct BlobPicture: View {
     let store: SyncStore
     let digest: BlobDigest
@@ -25,7 +25,8 @@ struct BlobPicture: View {
         .task(id: digest) { await look() }
     }
 
-    /// Ends with the view. It waits for a connection, and for a sender whose bytes are still on their way.
+    /// Follows the bytes; ends with the view. It waits for a connection, and for a sender whose bytes are still
+    /// arriving.
     private func look() async {
         do {
             for try await look in store.blobs.look(at: digest, in: scope) {

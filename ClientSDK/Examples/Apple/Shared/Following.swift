@@ -2,9 +2,9 @@ import SwiftUI
 import Tidemark
 
 extension View {
-    /// Shows values as they come, for as long as the view is there and the question is the same.
+    /// Shows values as they arrive, as long as the view exists and the query is the same.
     ///
-    /// - Parameter question: what the values depend on: another one begins anew.
+    /// - Parameter question: the value on which the query depends: another one starts it anew.
     func following<Value: Sendable, Question: Equatable>(
         _ question: Question, _ values: @escaping @MainActor () -> LiveValues<Value>,
         show: @escaping @MainActor (Value) -> Void, fail: @escaping @MainActor (any Error) -> Void

@@ -1,6 +1,7 @@
 import SwiftUI
 
-/// A view on a store that a preview has filled: the screens are the app's own, the server is `TidemarkTestKit`'s, in the same process.
+/// A view on a store that a preview has filled: the screens are the app's own, the server is `TidemarkTestKit`'s, in
+/// the same process.
 struct KitPreview<Value: Sendable, Content: View>: View {
     let fill: @MainActor () async throws -> Value
     @ViewBuilder let content: @MainActor (Value) -> Content

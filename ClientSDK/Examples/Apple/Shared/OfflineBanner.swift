@@ -1,8 +1,8 @@
 import SwiftUI
 import Tidemark
 
-/// Says how it stands with the server: what is queued, what is being sent, how long the server wants to be left alone; and nothing
-/// when nothing is to be said. Everything works without a network, so there is no reason to stand in anybody's way.
+/// Shows the state of the synchronisation: what is queued, what is being sent, how long the server asks to wait;
+/// nothing when there is nothing to report. Everything works without a network, so it never blocks the user.
 struct OfflineBanner: View {
     let store: SyncStore
     let line: StatusLine?

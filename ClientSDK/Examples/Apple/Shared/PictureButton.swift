@@ -3,7 +3,7 @@ import PhotosUI
 import SwiftUI
 import UIKit
 
-/// Lets the user choose a picture, and gives it as a JPEG of a size that a server takes.
+/// Lets the user choose a picture, and passes it on as a JPEG of a size that a server accepts.
 struct PictureButton: View {
     let choose: @MainActor (PickedPicture) async throws -> Void
     @State private var selection: PhotosPickerItem?
@@ -24,20 +24,20 @@ struct PictureButton: View {
     }
 }
 
-/// A picture for a record, and a small one that travels with it.
+/// A picture for a record, with a small one that travels with the record.
 struct PickedPicture: Sendable {
     let jpeg: Data
     let preview: Data?
     let width: Int
     let height: Int
 
-    /// `nil` when the data is no picture.
+    /// `nil` when the data is not a picture.
     init?(_ data: Data) {
         guard let image = UIImage(data: data) else { return nil }
         let small = image.preparingThumbnail(of: CGSize(width: 1_600, height: 1_600)) ?? image
         guard let jpeg = small.jpegData(compressionQuality: 0.8) else { return nil }
         self.jpeg = jpeg
-        // An attachment has 8 KiB as JSON, in which bytes take a third more.
+        // An attachment has at most 8 KiB as JSON, in which bytes take a third more.
         preview = image.preparingThumbnail(of: CGSize(width: 48, height: 48))?.jpegData(compressionQuality: 0.5)
         (width, height) = (Int(small.size.width), Int(small.size.height))
     }

@@ -1,12 +1,12 @@
 import Combine
 import SwiftUI
 
-/// What went wrong with something that the user asked for, until it is read.
+/// The error of a user's action, until the user has read it.
 @MainActor
 final class Problems: ObservableObject {
     @Published var shown: String?
 
-    /// Does what a button asks for. Writes are durable when they return, and need no network: what is thrown here is about
+    /// Runs the action of a button. Writes are durable when they return, and need no network: an error here is about
     /// the write itself, such as a rule of the schema or a full disk.
     func attempt(_ action: @escaping @MainActor () async throws -> Void) {
         Task {

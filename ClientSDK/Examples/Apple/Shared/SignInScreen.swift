@@ -2,20 +2,20 @@ import Foundation
 import SwiftUI
 import Tidemark
 
-/// Where the app connects, and as whom. An app in use asks its own sign-in service for tokens, or the server by
-/// `AccountClient`; this asks for one that `tidemark token --dev --user NAME` prints.
+/// The server and the user of the connection. A real app asks its own sign-in service for tokens, or the server by
+/// `AccountClient`. This one asks the user for a token that `tidemark token --dev --user NAME` prints.
 struct SignIn: Codable, Hashable, Sendable {
     var server = "http://127.0.0.1:8080"
     var user = ""
     var token = ""
 
-    /// The account of the last launch; an account that does not read is asked for again. A token of an app in use belongs into
+    /// The account of the last launch; if it cannot be decoded, the user is asked again. A real app stores its token in
     /// the keychain.
     static var kept: SignIn? {
         UserDefaults.standard.data(forKey: "sign-in").flatMap { try? JSONDecoder().decode(SignIn.self, from: $0) }
     }
 
-    // An account that is not kept is asked for again.
+    // An account that is not stored is asked for again.
     func keep() { UserDefaults.standard.set(try? JSONEncoder().encode(self), forKey: "sign-in") }
 }
 

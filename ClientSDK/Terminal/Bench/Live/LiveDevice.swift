@@ -5,21 +5,21 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
-/// A device in this process that has a conversation open: on the store alone, or as a messenger.
+/// A device in this process with an open conversation: on the store alone, or as a messenger.
 struct LiveDevice: Sendable {
     static let user = "bench-device"
-    /// Messages on its screen.
+    /// The number of messages on its screen.
     static let page = 50
-    /// From the call to connect to the copy that is up to date.
+    /// The longest time from the call to connect until the copy is up to date.
     private static let connectMax: Duration = .seconds(30)
 
     let store: SyncStore
     let conversation: LocalID
     let sightings = LiveSightings()
-    /// The file of the store.
+    /// The path of the store's file.
     let path: String
 
-    /// Opens the file and connects it; a device of another name has a file and a client of its own.
+    /// Opens the file and connects it; each device name has its own file and client.
     static func open(
         named name: String, in folder: TemporaryFolder, _ conversation: LocalID, at target: LoadTarget,
         prefersExecutors: Bool = true
@@ -36,7 +36,7 @@ struct LiveDevice: Sendable {
         return LiveDevice(store: store, conversation: conversation, path: path)
     }
 
-    /// Returns once the conversation is here and the copy is up to date.
+    /// Returns when the conversation has arrived and the copy is up to date.
     func ready() async throws {
         try await withTimeout(Self.connectMax, "the device did not connect") { [store, conversation] in
             let held = store.observe { snapshot in
@@ -56,7 +56,7 @@ struct LiveDevice: Sendable {
         }
     }
 
-    /// The same as a messenger, which also says what was delivered and what was read.
+    /// Shows them like a messenger, which also sends delivery and read receipts.
     func chat() async throws {
         let chat = Chat(store)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -71,7 +71,7 @@ struct LiveDevice: Sendable {
         }
     }
 
-    /// Ends with the file closed.
+    /// Closes the store and its file.
     func close() async throws { try await store.close() }
 
     private static func sight(number: Int64?, text: String) -> LiveSightings.Sight? {

@@ -5,21 +5,21 @@ import TidemarkCommandLine
 import TidemarkModel
 import TidemarkWire
 
-/// Somebody else who writes, as a process: what that takes is not counted as the device's.
+/// A writer in a process of its own, whose cost is not counted as the device's.
 struct LiveLoad: Sendable {
-    /// From the start to the welcome.
+    /// The longest time from the start to the welcome.
     private static let startMax: Duration = .seconds(30)
-    /// The word that it has been welcomed.
+    /// The line that reports the welcome.
     private static let ready = "ready"
-    /// The token, which no list of processes shows.
+    /// The environment variable of the token, which no list of processes shows.
     private static let tokenName = "TIDEMARK_BENCH_TOKEN"
-    /// Between the welcome and the first message, for the first reading of the counters.
+    /// The pause between the welcome and the first message, for the first reading of the counters.
     private static let pause: TimeAmount = .milliseconds(300)
 
     var server: String
     var conversation: LocalID
     var count: Int
-    /// Messages a second; `nil` writes as fast as they are settled.
+    /// The messages per second; `nil` writes as fast as they are settled.
     var rate: Int?
     var textBytes = 100
 
@@ -46,7 +46,7 @@ struct LiveLoad: Sendable {
 
     // MARK: The process
 
-    /// Writes all of it and waits until it is settled.
+    /// Writes all messages and waits until they are settled.
     func write() async throws {
         guard let token = ProcessInfo.processInfo.environment[Self.tokenName] else {
             throw BenchError("\(Self.tokenName) is not set: 'tide bench live' starts this")
@@ -101,14 +101,14 @@ struct LiveLoad: Sendable {
     }
 }
 
-/// The process, once it writes.
+/// The writing process.
 struct LiveWriter: Sendable {
-    /// The word of when the last message was written.
+    /// The prefix of the line with the time of the last message.
     fileprivate static let last = "last "
 
     fileprivate let child: ChildProcess
 
-    /// Returns when all is settled at the server: when the last message was written, by the clock in its text.
+    /// Returns when all messages are settled at the server, with the time of the last message by the clock in its text.
     func finish() async throws -> UInt64 {
         var said = "nothing"
         for await line in child.lines {

@@ -1,7 +1,7 @@
 import Foundation
 import Tidemark
 
-/// A message as the device under measurement shows it.
+/// A message as the measured device shows it.
 struct LiveMessage: SyncModel {
     static let collection = "messages"
 

@@ -1,13 +1,13 @@
 import Foundation
 import TidemarkModel
 
-/// What a message costs a device that has the conversation open while it comes, from the server's socket to the screen.
+/// Measures the cost of a message on a device that has the conversation open, from the server's socket to the screen.
 struct LiveRun {
-    /// After the last message, for what is written and said because of it.
+    /// The time after the last message for resulting writes and receipts.
     private static let settling = Duration.seconds(1)
-    /// Before the device's silence is measured.
+    /// The pause before the idle device is measured.
     private static let resting = Duration.seconds(3)
-    /// At the lowest rates.
+    /// The least number of messages, at low rates.
     private static let countMin = 12
 
     var rates = [1, 50, 1_000]
@@ -16,7 +16,7 @@ struct LiveRun {
     var idle = 20
     var textBytes = 100
     var hasChat = true
-    /// False for a device whose tasks take no executor.
+    /// False for a device whose tasks use no executor.
     var prefersExecutors = true
 
     private let clock = ContinuousClock()
@@ -71,7 +71,8 @@ struct LiveRun {
         try await device.close()
     }
 
-    /// The same with everything that a messenger does: receipts, for one, which are writes of the device's own.
+    /// Measures the same with everything that a messenger does, for example receipts, which are the device's own
+    /// writes.
     private func chat(
         _ folder: TemporaryFolder, _ conversation: LocalID, _ target: LoadTarget, _ table: inout LimitTable
     ) async throws {
@@ -93,7 +94,8 @@ struct LiveRun {
         try await device.close()
     }
 
-    /// Has somebody write so many messages; what each took until it was shown and all was said and done about it.
+    /// Lets the writer send a number of messages; returns the cost of each until it was shown and all resulting work
+    /// was done.
     private func deliver(
         _ count: Int, rate: Int?, to device: LiveDevice, _ target: LoadTarget
     ) async throws -> ProcessCost {
@@ -111,7 +113,7 @@ struct LiveRun {
         return ProcessCost().since(before, each: Double(count))
     }
 
-    /// As many as the server gives at once.
+    /// Measures the highest rate that the server delivers.
     private func most(_ device: LiveDevice, _ target: LoadTarget, _ table: inout LimitTable) async throws {
         let cost = try await deliver(burst, rate: nil, to: device, target)
         let span = device.sightings.span / .seconds(1)
@@ -120,7 +122,7 @@ struct LiveRun {
         if let written = cost.written { table.add("most_kb", "  written, KB", written / 1_000) }
     }
 
-    /// A device to which nothing happens.
+    /// Measures a device to which nothing happens.
     private func silence(_ table: inout LimitTable) async throws {
         try await clock.sleep(for: Self.resting)
         let before = ProcessCost()
@@ -141,7 +143,7 @@ struct LiveRun {
         let isSlow = rate <= 100
         let (shown, read) = (ages.percentiles([0.5, 0.99]), raw.ages.percentiles([0.5, 0.99]))
         let key = "at_\(rate)"
-        // Processors and file systems differ: what SQLite takes for the same rows is the measure.
+        // Processors and file systems differ: the standard is SQLite's cost for the same rows.
         let limits: [LimitTable.Limit] = isSlow ? [.timesRaw(3)] : []
         table.add("\(key)_cpu", "\(rate)/s: processor, ms", cost.processor, raw: raw.cost.processor, limits: limits)
         table.add("\(key)_switches", "  changes of threads", cost.switches, raw: raw.cost.switches)

@@ -1,17 +1,17 @@
 import NIOCore
 import TidemarkLock
 
-/// What an observer of the newest messages has seen: when, and how long after it was written.
+/// The messages that an observer of the newest page has seen, with their times and ages.
 final class LiveSightings: Sendable {
     /// A message on the screen.
     struct Sight {
         let number: Int64
-        /// When, by a clock that all processes of a machine share.
+        /// The time of writing, by a clock that all processes of a machine share.
         let written: UInt64
     }
 
     private struct State {
-        /// The newest message's number, and when it was written.
+        /// The newest message's number; its time of writing follows.
         var number: Int64 = 0
         var written: UInt64 = 0
         var first: ContinuousClock.Instant?
@@ -26,7 +26,7 @@ final class LiveSightings: Sendable {
     var number: Int64 { state.withLock { $0.number } }
     var ages: LatencyLog { state.withLock { $0.ages } }
 
-    /// From the first message that was seen to the last, since `begin`.
+    /// The time from the first message to the last one seen since `begin`.
     var span: Duration {
         state.withLock { state in
             guard let first = state.first, let last = state.last else { return .zero }
@@ -34,7 +34,7 @@ final class LiveSightings: Sendable {
         }
     }
 
-    /// What is seen from here on counts anew.
+    /// Starts a new count.
     func begin() {
         state.withLock { state in
             state.ages.removeAll()
@@ -42,7 +42,7 @@ final class LiveSightings: Sendable {
         }
     }
 
-    /// The screen shows these; of more than fit, some were never seen.
+    /// Records the messages that the screen shows; if more arrived than fit, some are never seen.
     func show(_ page: some Sequence<Sight>) {
         let now = UInt64(NIODeadline.now().uptimeNanoseconds)
         let done = state.withLock { state -> CheckedContinuation<Void, Never>? in
@@ -62,7 +62,7 @@ final class LiveSightings: Sendable {
         done?.resume()
     }
 
-    /// Waits until what was written at that time was seen. For one task.
+    /// Waits until the message that was written at that time is seen. For one task.
     func wait(for written: UInt64) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

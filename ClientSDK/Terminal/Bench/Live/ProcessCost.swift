@@ -1,21 +1,21 @@
 import Foundation
 
-/// What this process has taken of the machine since it began.
+/// The resources that this process has used since its start.
 ///
-/// Processor time and changes of threads are every system's to tell. What was written for the disk only Linux tells of one
-/// process, in `/proc/self/io`: elsewhere it is `nil`, and `bench live` says so.
+/// Every system reports processor time and context switches. Only Linux reports bytes for the disk of one process, in
+/// `/proc/self/io`; elsewhere they are `nil`, and `bench live` says so.
 struct ProcessCost {
-    /// Milliseconds on a processor, in the system's part too.
+    /// The milliseconds on a processor, including time in the system.
     private(set) var processor: Double
-    /// How often a thread gave its processor up to wait, or lost it: each wait that ended was a wake-up.
+    /// The number of times that a thread gave up its processor to wait, or lost it: each wait that ended was a wake-up.
     private(set) var switches: Double
-    /// Bytes that are to reach the disk. What is written into the same page before it is flushed counts once.
+    /// The bytes that will reach the disk. Writes into the same page before it is flushed count once.
     private(set) var written: Double?
 
     /// Reads the counters now.
     init() {
         var usage = rusage()
-        // RUSAGE_SELF, which systems declare with different types. Fails only for an address that is not ours.
+        // RUSAGE_SELF, which systems declare with different types. It fails only for an invalid address.
         _ = getrusage(0, &usage)
         processor = Self.milliseconds(usage.ru_utime) + Self.milliseconds(usage.ru_stime)
         switches = Double(usage.ru_nvcsw) + Double(usage.ru_nivcsw)
@@ -29,7 +29,7 @@ struct ProcessCost {
         self.written = written
     }
 
-    /// What was taken between two readings, for each of so many messages or seconds.
+    /// Returns the cost between two readings, for each of a number of messages or seconds.
     func since(_ earlier: ProcessCost, each count: Double) -> ProcessCost {
         let bytes = written.flatMap { written in earlier.written.map { (written - $0) / count } }
         return ProcessCost(
@@ -37,7 +37,7 @@ struct ProcessCost {
             written: bytes)
     }
 
-    /// - Parameter text: of `/proc/self/io`, a name and a number in each line.
+    /// - Parameter text: the content of `/proc/self/io`, a name and a number in each line.
     static func written(in text: String) -> Double? {
         text.split(separator: "\n").first { $0.hasPrefix("write_bytes: ") }
             .flatMap { Double($0.dropFirst("write_bytes: ".count)) }

@@ -3,8 +3,8 @@ import Tidemark
 import TidemarkCommandLine
 import TidemarkModel
 
-/// The rows that a device gets, written and read back through SQLite's C API into a table of the same shape: one durable
-/// transaction and the newest page a message, at the same rate, with nothing else around it.
+/// The rows of a device, written and read back through SQLite's C API into a table of the same shape: one durable
+/// transaction and the newest page per message, at the same rate, and nothing else.
 struct RawRows {
     private static let insertSQL = """
         INSERT INTO messages (
@@ -16,7 +16,7 @@ struct RawRows {
     private let conversation: LocalID
     private let text: String
 
-    /// - Parameter device: the file with the table whose shape is wanted.
+    /// - Parameter device: the file with the table whose shape is copied.
     init(folder: TemporaryFolder, like device: String, _ conversation: LocalID, textBytes: Int) throws {
         let path = "\(folder.path)/raw.sqlite"
         guard FileManager.default.createFile(atPath: path, contents: nil) else {
@@ -32,7 +32,7 @@ struct RawRows {
         text = String(repeating: "x", count: textBytes)
     }
 
-    /// What each of `count` rows took, and how long each took to be durable and read.
+    /// Returns the cost of each of `count` rows, and the time until each was durable and read.
     func run(count: Int, rate: Int, first: Int64) async throws -> (cost: ProcessCost, ages: LatencyLog) {
         var ages = LatencyLog()
         let clock = ContinuousClock()

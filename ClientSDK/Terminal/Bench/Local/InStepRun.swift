@@ -4,9 +4,10 @@ import TidemarkCommandLine
 import TidemarkModel
 import TidemarkNIOTransport
 
-/// Two devices of one user and a server on this machine: how soon what one writes is answered, and both have the same.
+/// Two devices of one user and a server on this machine: measures how soon a write is answered, and both devices have
+/// the same data.
 struct InStepRun {
-    /// The writes that wait on a device that was away, and those made elsewhere meanwhile.
+    /// The writes that wait on an offline device, and those made elsewhere meanwhile.
     private static let (pendingCount, missedCount) = (10, 100)
     private static let waitMax = Duration.seconds(120)
 
@@ -14,10 +15,10 @@ struct InStepRun {
     var rounds = 200
 
     private let clock = ContinuousClock()
-    /// Messages that either has written so far.
+    /// The number of messages that both have written so far.
     private var written = 0
 
-    /// False for devices whose tasks take no executor.
+    /// False for devices whose tasks use no executor.
     private let prefersExecutors: Bool
 
     init(rounds: Int = 200, prefersExecutors: Bool = true) {
@@ -42,7 +43,7 @@ struct InStepRun {
         try await other.close()
     }
 
-    /// Both are connected.
+    /// Measures while both are connected.
     private mutating func live(_ one: LiveDevice, _ other: LiveDevice, _ table: inout LimitTable) async throws {
         var (answered, arrived) = (LatencyLog(), LatencyLog())
         let newest = other.store.repository(DemoMessage.self).observe(
@@ -71,7 +72,7 @@ struct InStepRun {
             .below(5_000, "S0.12"))
     }
 
-    /// One has no connection, and writes; the other writes more. From the call to connect.
+    /// Measures from the call to connect: one device was offline and wrote, and the other wrote more.
     private mutating func away(
         _ one: LiveDevice, _ other: LiveDevice, _ target: LoadTarget, _ table: inout LimitTable
     ) async throws {
@@ -105,7 +106,7 @@ struct InStepRun {
         }
     }
 
-    /// Waits until what either has written is settled on both.
+    /// Waits until all messages of both are settled on both.
     private func inStep(_ devices: LiveDevice...) async throws {
         for device in devices {
             try await withTimeout(Self.waitMax, "a device did not come in step") { [store = device.store, written] in
@@ -125,7 +126,7 @@ struct InStepRun {
 }
 
 extension WriteSteps {
-    /// The step that a write ends with.
+    /// Returns the last step of a write.
     fileprivate func last() async throws -> WriteStep? {
         var last: WriteStep?
         for try await step in self { last = step }

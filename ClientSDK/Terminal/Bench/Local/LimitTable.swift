@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Figures next to what SQLite alone takes and to the limits that they have to keep.
+/// Figures beside those of SQLite alone, and beside their limits.
 struct LimitTable {
     private struct Row {
         var key: String
@@ -10,23 +10,23 @@ struct LimitTable {
         var limits: [Limit]
     }
 
-    /// What a figure must not exceed.
+    /// The limits of a figure.
     enum Limit {
-        /// In the figure's own unit; with the requirement that says so.
+        /// An upper limit in the figure's own unit, with its requirement.
         case below(Double, String)
-        /// The same of what a figure must reach.
+        /// A lower limit in the figure's own unit, with its requirement.
         case atLeast(Double, String)
-        /// So many times what SQLite alone takes.
+        /// A multiple of SQLite's own figure.
         case timesRaw(Double)
     }
 
     private let bench: String
     private let unit: String
     private var rows: [Row] = []
-    /// A limit is missed at so many times of it; at least 1.
+    /// The factor by which a figure may exceed its limit; at least 1.
     var slack = 1.0
 
-    /// - Parameter unit: heads the labels.
+    /// - Parameter unit: the heading of the labels.
     init(_ bench: String, unit: String) {
         self.bench = bench
         self.unit = unit
@@ -37,12 +37,12 @@ struct LimitTable {
         add(key, label, value, raw: raw, limits: limits)
     }
 
-    /// The same with limits that depend.
+    /// Adds a figure with a list of limits.
     mutating func add(_ key: String, _ label: String, _ value: Double, raw: Double? = nil, limits: [Limit]) {
         rows.append(Row(key: key, label: label, value: value, raw: raw, limits: limits))
     }
 
-    /// Labels of the figures that miss a limit.
+    /// The labels of the figures that miss a limit.
     var missed: [String] { rows.filter { row in row.limits.contains { !isKept($0, row) } }.map(\.label) }
 
     var json: String {
@@ -74,7 +74,7 @@ struct LimitTable {
         }.joined(separator: "\n")
     }
 
-    /// Prints the table, and as the last line the JSON object when that is asked for.
+    /// Prints the table and, if requested, the JSON object as the last line.
     func show(json wantsJSON: Bool) {
         print("bench \(bench)\n\(text)")
         if wantsJSON { print(json) }

@@ -8,7 +8,7 @@ import TidemarkWire
 /// A device's file with one long conversation and many short ones, filled as a catch-up fills it.
 struct LocalGround {
     static let account = UserID("bench")
-    /// In the text of a few messages, for searching.
+    /// A word in the text of a few messages, for searching.
     static let rareWord = "needle"
     static let shortLength = 5
 
@@ -30,7 +30,7 @@ struct LocalGround {
 
     /// Fills an empty file.
     ///
-    /// - Parameter padding: bytes by which each message of the long conversation is longer than people write them.
+    /// - Parameter padding: the extra bytes of each message in the long conversation, beyond a usual length.
     func fill(messages: Int, conversations: Int, padding: Int = 0) throws {
         let padding = String(repeating: "x", count: padding)
         let database = try open().database
@@ -64,7 +64,7 @@ struct LocalGround {
         try database.close()
     }
 
-    /// Fills an empty file with conversations that have nothing but their record, by pages as an engine asks for them.
+    /// Fills an empty file with conversations that have only their record, by pages, as an engine requests them.
     func fill(scopes: Int) throws {
         let database = try open().database
         let ids = (0..<scopes).map { _ in LoadTarget.newClient() }
@@ -95,7 +95,7 @@ struct LocalGround {
         try database.close()
     }
 
-    /// Nothing older is to come of any collection.
+    /// Marks every collection as complete.
     private func complete(_ scopes: [ScopeID], _ database: LocalDatabase) throws {
         for scope in scopes {
             for collection in ["conversations", "messages", "receipts"] {

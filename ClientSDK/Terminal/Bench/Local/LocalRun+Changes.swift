@@ -4,13 +4,13 @@ import TidemarkChat
 import TidemarkCommandLine
 import TidemarkModel
 
-/// Writes that are no inserts, and what the device keeps of what came.
+/// Measures writes that are not inserts, and the file after eviction.
 extension LocalRun {
-    /// Messages of 8 kB: half as many again as the default cache holds.
+    /// Messages of 8 kB: one and a half times the default cache.
     private static let cached = (count: 18_750, bytes: 8_000)
 
-    /// Measures updates and deletions, alone and a hundred together. Alone, the time is the disk's, which confirms each: the limit
-    /// in milliseconds holds for each of a hundred.
+    /// Measures updates and deletions, alone and a hundred together. Alone, the disk determines the time, because it
+    /// confirms each: the limit in milliseconds applies to each of a hundred.
     func changes(
         _ chat: Chat, _ raw: RawSQLite, _ ground: LocalGround, _ table: inout LimitTable
     ) async throws {
@@ -28,7 +28,7 @@ extension LocalRun {
         }
         table.add("update", "update of a record, durable", update.sdk[0], raw: update.raw[0], .below(1, "S2.6"))
         table.add("update_p99", "  the same, p99", update.sdk[1], raw: update.raw[1], .below(10, "S0.2"))
-        // One more of each for the turn that does not count.
+        // One more of each for the warm-up turn.
         var mine = try await create(rounds + 1 + (hundreds + 1) * Self.hundred, store, ground)
         let delete = try await inTurns(rounds) {
             let id = mine.removeLast()
@@ -71,7 +71,7 @@ extension LocalRun {
         return messages.map(\.id)
     }
 
-    /// More comes than the default cache holds: what it evicts, and what the file is afterwards.
+    /// Measures the eviction when more arrives than the default cache holds, and the file afterwards.
     func cache(_ table: inout LimitTable) async throws {
         let folder = try TemporaryFolder("tidemark-bench")
         defer { withExtendedLifetime(folder) {} }

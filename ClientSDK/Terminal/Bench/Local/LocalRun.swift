@@ -5,14 +5,16 @@ import TidemarkCommandLine
 import TidemarkLock
 import TidemarkModel
 
-/// The SDK on a device's file, each figure beside SQLite's C API doing the same on the same file, in turns.
+/// Measures the SDK on a device's file; each figure is beside that of SQLite's C API doing the same on the same file,
+/// in turns.
 struct LocalRun {
     var messages = 100_000
     var conversations = 1_000
     /// The number of times that each operation is done.
     var rounds = 200
 
-    /// The hundredth slowest of so few is soon the machine's and not ours: the middle of so many series counts.
+    /// The number of series, of which the median is used: the hundredth slowest of a few rounds would depend on the
+    /// machine.
     private static let seriesCount = 5
 
     let clock = ContinuousClock()
@@ -48,7 +50,7 @@ struct LocalRun {
         return table
     }
 
-    /// Many small scopes, without what the server and the network take, which `tide bench scopes` tells: 1.5 seconds for 2,000,
+    /// Fills many small scopes, without server and network, which `tide bench scopes` measures: 1.5 seconds for 2,000,
     /// and 8 for 10,000.
     private func fillScopes(_ table: inout LimitTable) throws {
         for (scopes, each) in [(2 * conversations, 0.75), (10 * conversations, 0.8)] {
@@ -62,7 +64,7 @@ struct LocalRun {
         }
     }
 
-    /// p50 and p99 of both, in milliseconds.
+    /// Returns p50 and p99 of both, in milliseconds.
     func inTurns(
         _ count: Int, _ one: () async throws -> Void, _ other: () async throws -> Void = {}
     ) async throws -> (sdk: [Double], raw: [Double]) {
@@ -93,7 +95,7 @@ struct LocalRun {
             let list = try await Chat(store).conversations.observe(newest: 50).first { !$0.isEmpty }
             guard list?.count == min(50, conversations) else { throw BenchError("the list is not whole") }
         } _: {
-            // The system ends apps, which then close nothing.
+            // The system ends apps without letting them close anything.
             opened.last?.database.abandonLock()
         }
         for store in opened { try store.database.close() }
@@ -128,7 +130,7 @@ struct LocalRun {
         }
     }
 
-    /// By key paths, and the same by strings in the place of raw SQLite.
+    /// Reads by key paths; the column of raw SQLite has the same by strings.
     private func typed(_ chat: Chat, _ ground: LocalGround, _ table: inout LimitTable) async throws {
         let repository = chat.store.repository(DemoMessage.self)
         let (scope, conversation) = (ScopeID(record: ground.long), UUID(ground.long))
@@ -168,7 +170,7 @@ struct LocalRun {
         table.add("search", "a rare word in \(messages) messages", figures.sdk[0], .below(10, "S0.16"))
     }
 
-    /// The index learns of what was written when somebody searches: of so many rows at most.
+    /// Searches right after a number of writes, which the search then has to index.
     private func searchLate(_ chat: Chat, _ ground: LocalGround, _ table: inout LimitTable) async throws {
         let room = ChatRoom(chat: chat, conversation: UUID(ground.long))
         for count in [1, 100, 500, 10_000] {
@@ -184,7 +186,7 @@ struct LocalRun {
         }
     }
 
-    /// Adds nothing where the system does not report memory.
+    /// Measures memory; adds nothing on a system that does not report it.
     private func memory(_ chat: Chat, _ ground: LocalGround, _ table: inout LimitTable) async throws {
         guard ResidentMemory.bytes(of: "self") != nil else { return }
         let before = try Self.memory()
@@ -194,7 +196,7 @@ struct LocalRun {
         table.add(
             "memory", "MiB for \(held.count) messages held", Double(max(0, after - before)) / 1_048_576,
             .below(50, "S2.6"))
-        // What the first ones leave is the allocator's to keep.
+        // The first observations leave memory that the allocator keeps.
         try await observeAndCancel(chat, ground, times: 200)
         let settled = try Self.memory()
         try await observeAndCancel(chat, ground, times: 1_000)
@@ -210,7 +212,7 @@ struct LocalRun {
         }
     }
 
-    /// Bytes that this process occupies.
+    /// Returns the bytes that this process occupies.
     private static func memory() throws -> Int {
         guard let bytes = ResidentMemory.bytes(of: "self") else {
             throw BenchError("the system does not report the memory of this process")
@@ -230,7 +232,7 @@ struct LocalRun {
         _ chat: Chat, _ raw: RawSQLite, _ ground: LocalGround, _ table: inout LimitTable
     ) async throws {
         let store = chat.store
-        // The first writes after an opening make the file of the log longer, which costs; then it has its length.
+        // The first writes after opening extend the log's file, which costs time; then it has its length.
         for _ in 0..<10 { try await createBatch(store, ground, 1_000) }
         let one = try await inTurns(rounds) {
             try await store.repository(DemoMessage.self).create(message(ground))
@@ -253,7 +255,7 @@ struct LocalRun {
         table.add("thousand_inserts", "1000 messages in batches", Double(thousand) / 1_000_000, .below(2_000, "S2.6"))
     }
 
-    /// In writes of a hundred, which the store cuts into as many transactions as the server wants.
+    /// Writes a hundred at a time; the store cuts them into as many transactions as the server wants.
     func createBatch(_ store: SyncStore, _ ground: LocalGround, _ count: Int) async throws {
         for start in stride(from: 0, to: count, by: 100) {
             try await store.write(.inParts) { batch in
@@ -279,7 +281,7 @@ struct LocalRun {
             sentAt: wallClock(), text: "about as long as people write them in a chat, and then a few words more")
     }
 
-    /// From the call that sends to the observer who shows it, and from the return of that call.
+    /// Measures from the call that sends to the observer that shows the message, and from the return of that call.
     private func observer(_ chat: Chat, _ ground: LocalGround, _ table: inout LimitTable) async throws {
         var (whole, after) = (LatencyLog(), LatencyLog())
         try await chat.messages.observe(UUID(ground.long), newest: 50).observed { screen in
@@ -300,7 +302,8 @@ struct LocalRun {
         table.add("shown_p99", "  the same, p99", shown[1], .below(50, "S4.1"))
     }
 
-    /// From the call that writes to the observer of the newest 50 having it, without what a messenger does besides.
+    /// Measures from the call that writes until the observer of the newest 50 has the message, without a messenger's
+    /// other work.
     private func writer(_ chat: Chat, _ ground: LocalGround, _ table: inout LimitTable) async throws {
         let repository = chat.store.repository(DemoMessage.self)
         let newest = repository.observe(
@@ -327,7 +330,7 @@ struct LocalRun {
 }
 
 extension LiveValues {
-    /// The first value that fits.
+    /// Returns the first value that matches.
     fileprivate func first(where fits: (Element) -> Bool) async throws -> Element? {
         for try await value in self where fits(value) { return value }
         return nil

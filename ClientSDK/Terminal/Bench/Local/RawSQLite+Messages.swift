@@ -4,9 +4,8 @@ import Tidemark
 import TidemarkModel
 
 extension RawSQLite {
-    /// The newest messages of a scope, read the way that somebody writes by hand who wants nothing else: the columns of
-    /// the model and no others, by number, each straight into the property's type. This is the limit of what a read of
-    /// models can cost.
+    /// Returns the newest messages of a scope, read as in code written by hand for only this: the columns of the model,
+    /// by number, each directly into the property's type. No read of models can be faster.
     func messages(in scope: String, limit: Int) throws -> [DemoMessage] {
         let statement = try statement(
             """
@@ -59,7 +58,7 @@ extension RawSQLite {
     }
 
     private static func id(_ column: CInt, _ statement: OpaquePointer) throws -> UUID {
-        guard let id = UniqueID(utf8: bytes(column, statement)) else { throw BenchError("an id is no UUID") }
+        guard let id = UniqueID(utf8: bytes(column, statement)) else { throw BenchError("an id is not a UUID") }
         return UUID(id)
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import GRDBSQLite
 
-/// SQLite's own C API with nothing around it: what the SDK's figures are compared with, on the same file.
+/// SQLite's own C API with nothing around it: the standard of comparison for the SDK, on the same file.
 ///
-/// Not for two tasks at once.
+/// It must not be used by two tasks at once.
 final class RawSQLite {
     enum Value {
         case none
@@ -45,7 +45,7 @@ final class RawSQLite {
         }
     }
 
-    /// Makes an empty table with the columns and indices of another, and without what triggers do: that is the SDK's own.
+    /// Creates an empty table with the columns and indexes of another, without its triggers, which are the SDK's own.
     func copyShape(of table: String, to copy: String) throws {
         let sql = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND type IN ('table', 'index') AND sql IS NOT NULL"
         for row in try run(sql, [.text(table)]) {
@@ -54,7 +54,7 @@ final class RawSQLite {
         }
     }
 
-    /// What SQLite said last.
+    /// The last error of SQLite.
     var failure: BenchError { BenchError("SQLite: \(String(cString: sqlite3_errmsg(handle)))") }
 
     func statement(_ sql: String) throws -> OpaquePointer {

@@ -1,14 +1,15 @@
 import Tidemark
 
-/// What an observer has seen, and when: one as apps have them, a task of its own that waits while others write.
+/// The values that an observer has seen, with their times. The observer is a task of its own that waits while others
+/// write, as in apps.
 struct Sightings<Element: Sendable> {
     fileprivate typealias Stream = AsyncThrowingStream<(element: Element, at: ContinuousClock.Instant), any Error>
 
     fileprivate var values: Stream.Iterator
 
-    /// When the observer had the first value that fits, of those that were not asked for yet.
+    /// Returns the time at which the observer had the first matching value among the unread ones.
     ///
-    /// - Throws: `BenchError` when the observation ends before, or what it throws.
+    /// - Throws: `BenchError` when the observation ends before, or the observation's error.
     mutating func first(where fits: (Element) -> Bool) async throws -> ContinuousClock.Instant {
         while let seen = try await values.next(isolation: #isolation) { if fits(seen.element) { return seen.at } }
         throw BenchError("an observation ended before it showed what was written")

@@ -2,7 +2,7 @@ import NIOCore
 import TidemarkModel
 import TidemarkWire
 
-/// What a client that was away pulls over its socket, acknowledging as it goes.
+/// Measures the catch-up of a client that was away, over its socket and with acknowledgements.
 struct CatchUpRun {
     static let loaders = 8
     static let pushMax = 100
@@ -54,7 +54,7 @@ struct CatchUpRun {
         let client: ClientID
     }
 
-    /// Where a reader stood before the load.
+    /// The position of a reader before the load.
     private struct Place: Sendable {
         let cursor: String
         let scopes: [HeldScope]

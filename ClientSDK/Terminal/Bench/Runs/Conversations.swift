@@ -3,15 +3,15 @@ import TidemarkCommandLine
 import TidemarkModel
 import TidemarkWire
 
-/// Makes conversations at the server, as one more client: what every run needs before it starts.
+/// Creates conversations at the server, as an additional client, for the start of a run.
 final class Conversations: LoadPeer {
-    /// Members of one conversation.
+    /// The members of one conversation.
     struct Plan: Sendable {
         let id: LocalID
         let members: [String]
     }
 
-    /// The user who makes them.
+    /// The user who creates them.
     static let owner = "bench-owner"
 
     private let greeting: Hello
@@ -24,7 +24,7 @@ final class Conversations: LoadPeer {
         self.promise = promise
     }
 
-    /// Makes `plans` exist and returns when they are committed.
+    /// Creates the conversations of `plans` and returns when they are committed.
     static func make(_ plans: [Plan], at target: LoadTarget) async throws {
         let ground = target.ground
         let hello = try target.hello(owner)
@@ -48,7 +48,7 @@ final class Conversations: LoadPeer {
             return Push.Entry(Transaction(id: LoadTarget.newClient(), mutations: [mutation], clientTime: now))
         }
         var first: Int64 = 1
-        // Long member lists: few to a push, so that none exceeds the size of a message.
+        // Member lists are long: few fit in a push, so that none exceeds the size of a message.
         for start in stride(from: 0, to: entries.count, by: 100) {
             let piece = Array(entries[start..<min(start + 100, entries.count)])
             let push = Push(first: first, ackedThrough: 0, entries: piece)

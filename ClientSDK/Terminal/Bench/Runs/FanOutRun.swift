@@ -1,16 +1,17 @@
 import NIOCore
 import TidemarkModel
 
-/// Deliveries to many subscribers of one conversation: as many as possible, or the age of each at a given rate.
+/// Measures deliveries to many subscribers of one conversation: as many as possible, or the age of each at a given
+/// rate.
 struct FanOutRun {
     static let warmUp: TimeAmount = .seconds(1)
-    /// How often a paced run sends what has come due.
+    /// The interval at which a paced run sends the writes that are due.
     static let pace: TimeAmount = .milliseconds(1)
 
     var subscribers = 500
     var writers = 32
     var seconds = 8
-    /// Writes a second over all writers; `nil` writes as fast as they are settled.
+    /// The writes per second over all writers; `nil` writes as fast as they are settled.
     var rate: Int?
     var textBytes = 100
 
@@ -48,7 +49,7 @@ struct FanOutRun {
         return report(outcome)
     }
 
-    /// Starts the writers; a paced run spreads its writes over them, one after the other.
+    /// Starts the writers; a paced run spreads its writes over them in turn.
     private func start(_ crew: NIOLoopBound<LoadCrew>, on ground: LoadGround) async throws {
         let rate = rate
         try await ground.run {
@@ -68,7 +69,7 @@ struct FanOutRun {
         }
     }
 
-    /// What was counted between the warm-up and the end.
+    /// The counts between the warm-up and the end.
     private struct Outcome: Sendable {
         let deliveries: Int
         let frames: Int

@@ -1,11 +1,12 @@
 import NIOCore
 import TidemarkModel
 
-/// What an open connection costs that says nothing.
+/// Measures the memory of an open but silent connection.
 struct IdleRun {
-    /// Sockets that are opened before the first reading, so that what the server allots once is not counted.
+    /// The number of sockets opened before the first reading, so that the server's one-time allocations are not
+    /// counted.
     static let warmUp = 100
-    /// Before each reading, for the server to return what it needed only for the handshakes.
+    /// The pause before each reading, in which the server releases what it needed only for the handshakes.
     static let settling: TimeAmount = .seconds(2)
 
     var connections = 5_000

@@ -2,7 +2,7 @@ import NIOCore
 import TidemarkModel
 import TidemarkWire
 
-/// The sockets of one run, opened in waves, with the first thing that went wrong. Lives on the loop.
+/// The sockets of one run, opened in waves, with the first failure. It lives on the loop.
 final class LoadCrew {
     private let ground: LoadGround
     private(set) var sockets: [LoadSocket] = []
@@ -51,7 +51,7 @@ final class LoadCrew {
         progressed()
     }
 
-    /// Cuts every connection and forgets it.
+    /// Cuts and removes every connection.
     func disband() {
         acknowledging?.cancel()
         for socket in sockets { socket.cut() }

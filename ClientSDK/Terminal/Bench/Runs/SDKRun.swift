@@ -5,9 +5,10 @@ import TidemarkCommandLine
 import TidemarkModel
 import TidemarkWire
 
-/// The SDK by itself: what a local write costs, and how fast a catch-up becomes rows of indexed tables.
+/// Measures the SDK by itself: the cost of a local write, and the speed at which a catch-up becomes rows of indexed
+/// tables.
 struct SDKRun {
-    /// Rows of one `changes` frame: about the 256 KiB that a server aims at.
+    /// The rows of one `changes` frame: about the 256 KiB that a server aims at.
     static let rowsPerFrame = 700
 
     var writes = 2_000
@@ -27,7 +28,7 @@ struct SDKRun {
         return report
     }
 
-    /// Each write is on the disk when the call returns.
+    /// Measures local writes; each is on the disk when its call returns.
     private func localWrites(in folder: TemporaryFolder, _ schema: Schema) async throws -> LatencyLog {
         let store = try await SyncStore.open(
             account: UserID("bench-writer"), at: URL(fileURLWithPath: folder.path), schema: schema)
@@ -49,7 +50,7 @@ struct SDKRun {
         return latencies
     }
 
-    /// Frames as the server sends them, decoded and applied one after the other: what the engine does with them.
+    /// Measures frames as the server sends them, decoded and applied one after the other, as the engine does it.
     private func catchUp(in folder: TemporaryFolder, _ schema: Schema) async throws -> Double {
         let user = UserID("bench-reader")
         let store = try await SyncStore.open(account: user, at: URL(fileURLWithPath: folder.path), schema: schema)

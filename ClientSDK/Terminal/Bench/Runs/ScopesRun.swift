@@ -5,10 +5,10 @@ import TidemarkCommandLine
 import TidemarkModel
 import TidemarkNIOTransport
 
-/// A device whose user has many conversations: how long it takes to be filled, and to come back.
+/// Measures the filling and the return of a device whose user has many conversations.
 struct ScopesRun {
     private static let user = "bench-device"
-    /// Fewer than a server keeps outcomes of a client that acknowledges none.
+    /// Fewer than the outcomes that a server keeps for a client that acknowledges none.
     private static let madeAtOnce = 2_000
     private static let fillingMax = Duration.seconds(600)
 
@@ -46,10 +46,10 @@ struct ScopesRun {
         return table
     }
 
-    /// The milliseconds in which a new device must be filled: 1.5 seconds for 2,000 scopes and fewer, 8 for 10,000.
+    /// Returns the milliseconds in which a new device must be filled: 1.5 seconds for up to 2,000 scopes, 8 for 10,000.
     static func limit(_ scopes: Int) -> Double { scopes <= 2_000 ? 1_500 : 0.8 * Double(scopes) }
 
-    /// Milliseconds from the call to connect to the copy that is up to date.
+    /// Returns the milliseconds from the call to connect until the copy is up to date.
     private func connect(_ store: SyncStore, _ target: LoadTarget) async throws -> Double {
         let token = try target.token(for: Self.user)
         let began = clock.now

@@ -1,16 +1,16 @@
 import NIOCore
 import TidemarkModel
 
-/// Acknowledged durable writes a second: each writer keeps a number of transactions in flight and sends as many as are settled
-/// when it hears of it.
+/// Measures acknowledged durable writes per second. Each writer keeps a number of transactions in flight, and sends as
+/// many as are settled when it is notified.
 struct WritesRun {
-    /// Before the measurement, for the caches of server and database.
+    /// The time before the measurement, for the caches of server and database.
     static let warmUp: TimeAmount = .seconds(1)
 
     var writers = 256
-    /// Writers of one conversation: each write is delivered to so many members.
+    /// The writers of one conversation: each write is delivered to as many members.
     var sharing = 1
-    /// Transactions of each writer that wait for their settlement at the same time.
+    /// The transactions of each writer that wait for their settlement at the same time.
     var inFlight = 1
     var seconds = 8
     var textBytes = 100
@@ -76,6 +76,6 @@ struct WritesRun {
 }
 
 extension TimeAmount {
-    /// As a number, for rates.
+    /// The time as a number of seconds, for rates.
     var seconds: Double { Double(nanoseconds) / 1e9 }
 }

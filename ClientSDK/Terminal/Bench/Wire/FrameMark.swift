@@ -1,10 +1,10 @@
-/// A fixed piece of text that is looked for in server frames, by Horspool's search.
+/// A fixed piece of text that is searched for in server frames, by Horspool's algorithm.
 ///
-/// The load generator shares its machine with the server that it measures, so it decodes no JSON: quotes inside of
-/// strings are escaped, hence a mark that holds a bare quote is always structure.
+/// The load generator shares its machine with the server that it measures, so it decodes no JSON. Quotes inside strings
+/// are escaped; therefore a mark with a bare quote is always structure.
 struct FrameMark: Sendable {
     private let bytes: [UInt8]
-    /// How far the search may move on for each byte under the mark's last place.
+    /// The distance by which the search may advance for each byte under the mark's last position.
     private let shifts: [Int]
 
     /// - Parameter text: at least one byte.
@@ -19,7 +19,7 @@ struct FrameMark: Sendable {
 
     func occurs(in frame: UnsafeRawBufferPointer) -> Bool { end(in: frame, from: 0) != nil }
 
-    /// The index right behind the first occurrence from `start` on.
+    /// Returns the index after the first occurrence from `start` on.
     func end(in frame: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
         bytes.withUnsafeBufferPointer { mark in
             shifts.withUnsafeBufferPointer { shifts in
@@ -38,7 +38,7 @@ struct FrameMark: Sendable {
         }
     }
 
-    /// How often it occurs.
+    /// Returns the number of occurrences.
     func count(in frame: UnsafeRawBufferPointer) -> Int {
         var count = 0
         var start = 0
@@ -49,12 +49,12 @@ struct FrameMark: Sendable {
         return count
     }
 
-    /// The whole number right behind the first occurrence.
+    /// Returns the whole number after the first occurrence.
     func number(in frame: UnsafeRawBufferPointer) -> Int64? {
         end(in: frame).flatMap { Self.digits(in: frame, at: $0) }
     }
 
-    /// Calls `each` with the whole number behind every occurrence.
+    /// Calls `each` with the whole number after every occurrence.
     func numbers(in frame: UnsafeRawBufferPointer, _ each: (Int64) -> Void) {
         var start = 0
         while let end = end(in: frame, from: start) {
@@ -63,7 +63,7 @@ struct FrameMark: Sendable {
         }
     }
 
-    /// Calls `each` with the whole number that ends right before every occurrence.
+    /// Calls `each` with the whole number directly before every occurrence.
     func numbersBefore(in frame: UnsafeRawBufferPointer, _ each: (Int64) -> Void) {
         var start = 0
         while let end = end(in: frame, from: start) {
@@ -92,16 +92,16 @@ extension FrameMark {
     static let welcome = FrameMark("{\"t\":\"welcome\"")
     static let error = FrameMark("{\"t\":\"err\"")
     static let goAway = FrameMark("{\"t\":\"goaway\"")
-    /// In front of how far the client's own transactions are settled.
+    /// The text before the number through which the client's own transactions are settled.
     static let settled = FrameMark("\"you\":{\"n\":")
     static let outcomes = FrameMark("\"res\":[")
-    /// Between the code and the sentence of a refused transaction.
+    /// The text between the code and the sentence of a refused transaction.
     static let strings = FrameMark("\",\"")
     /// The beginning of a message's row.
     static let messageRow = FrameMark("[\"messages\",\"")
-    /// Between the time that the server put on a message and its fields.
+    /// The text between the server's time of a message and its fields.
     static let messageFields = FrameMark(",{\"conversationId\":\"")
-    /// In front of the time that `PushTemplate` puts into a text.
+    /// The text before the time that `PushTemplate` writes into a message.
     static let stamp = FrameMark("\"text\":\"T")
     static let consistent = FrameMark("\"done\":true")
 }

@@ -1,14 +1,14 @@
 /// Measured times, in a bounded amount of memory.
 struct LatencyLog: Sendable {
-    /// Beyond this, times are counted but not kept: 16 MiB.
+    /// The most samples that are kept (16 MiB); further ones are dropped.
     static let samplesMax = 4_000_000
 
-    /// Nanoseconds: half the memory of whole numbers, and seven digits are more than a clock has.
+    /// The times in nanoseconds: half the memory of whole numbers, with seven digits, which are more than a clock has.
     private var samples: [Float] = []
 
     init() {}
 
-    /// All times of several logs, as many as one may hold.
+    /// Joins the times of several logs, up to the bound of one.
     init(joining logs: [LatencyLog]) {
         for log in logs { samples.append(contentsOf: log.samples.prefix(Self.samplesMax - samples.count)) }
     }
@@ -22,10 +22,10 @@ struct LatencyLog: Sendable {
 
     mutating func removeAll() { samples.removeAll(keepingCapacity: true) }
 
-    /// The time that the given share (0…1) of samples does not exceed, in milliseconds; 0 without samples.
+    /// Returns the time that the given share (0…1) of samples does not exceed, in milliseconds; 0 without samples.
     func milliseconds(at share: Double) -> Double { percentiles([share])[0] }
 
-    /// Several shares with one sort.
+    /// Returns the times of several shares with one sort.
     func percentiles(_ shares: [Double]) -> [Double] {
         guard !samples.isEmpty else { return shares.map { _ in 0 } }
         let sorted = samples.sorted()

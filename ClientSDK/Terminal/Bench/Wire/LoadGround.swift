@@ -3,28 +3,29 @@ import NIOPosix
 import TidemarkAssembly
 import TidemarkModel
 
-/// Where the load generator runs: its event loop, and the server that its sockets talk to.
+/// The environment of the load generator: its event loop, and the server of its sockets.
 struct LoadGround: Sendable {
-    /// Sockets that are opened at the same time: below the server's bound for strangers of one address.
+    /// The sockets that are opened at the same time: below the server's bound for unauthenticated sockets of one
+    /// address.
     static let openingAtOnce = 200
-    /// For a wave of sockets to be welcomed.
+    /// The longest time until a wave of sockets is welcomed.
     static let openingMax: TimeAmount = .seconds(60)
 
-    /// One thread, for as long as the process lives.
+    /// One thread for the life of the process.
     private static let thread = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     let address: ListenAddress
     let loop: any EventLoop
     private let resolved: SocketAddress
 
-    /// - Throws: `BenchError` for a host that is not known.
+    /// - Throws: `BenchError` for an unknown host.
     init(address: ListenAddress) throws {
         self.address = address
         loop = Self.thread.next()
         do {
             resolved = try SocketAddress.makeAddressResolvingHost(address.host, port: address.port)
         } catch {
-            throw BenchError("--server: nobody knows the host \(address.host)")
+            throw BenchError("--server: the host \(address.host) is unknown")
         }
     }
 
@@ -33,13 +34,13 @@ struct LoadGround: Sendable {
         try await loop.submit(body).get()
     }
 
-    /// Makes an object that lives on the loop.
+    /// Creates an object that lives on the loop.
     func make<Value>(_ body: @escaping @Sendable () throws -> Value) async throws -> NIOLoopBound<Value> {
         let loop = loop
         return try await loop.submit { NIOLoopBound(try body(), eventLoop: loop) }.get()
     }
 
-    /// Calls `body` on the loop with a promise that it must complete, and waits for that.
+    /// Calls `body` on the loop with a promise that it must complete, and waits for the promise.
     ///
     /// - Throws: `BenchError` when it takes longer than `limit`.
     func wait<Value: Sendable>(
@@ -55,7 +56,7 @@ struct LoadGround: Sendable {
         }.get()
     }
 
-    /// Waits for the wall clock.
+    /// Waits for a time of the wall clock.
     func pause(_ time: TimeAmount) async throws { try await loop.scheduleTask(in: time) {}.futureResult.get() }
 
     /// Opens a socket for `peer`. Call it on the loop.
@@ -66,7 +67,7 @@ struct LoadGround: Sendable {
     }
 }
 
-/// Why a benchmark gave no figure.
+/// The reason why a benchmark gave no figure.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
 

@@ -3,40 +3,40 @@ import NIOCore
 import NIOPosix
 import TidemarkWire
 
-/// What a socket of the load generator talks to. Everything happens on the socket's event loop.
+/// The user of a socket of the load generator. Everything happens on the socket's event loop.
 protocol LoadPeer: AnyObject {
-    /// The first message.
+    /// Returns the first message.
     func hello() -> [UInt8]
-    /// The server welcomed the connection.
+    /// Handles the server's welcome.
     func welcomed(_ bytes: UnsafeRawBufferPointer, on socket: LoadSocket)
-    /// A `changes` frame; the socket counts and acknowledges it.
+    /// Handles a `changes` frame; the socket counts and acknowledges it.
     func changed(_ bytes: UnsafeRawBufferPointer, on socket: LoadSocket)
-    /// An `err`, a `goaway`, or the end of the connection.
+    /// Handles an `err`, a `goaway`, or the end of the connection.
     func failed(_ reason: String, on socket: LoadSocket)
 }
 
 /// One WebSocket of the load generator: the handshake, whole unmasked server frames, acknowledgements, pongs.
 ///
-/// It understands what our own server sends, no more: no fragments, no compression, no TLS. It shares the machine with the
-/// server that is measured, so it is the only handler of its channel. Touched on its loop only.
+/// It understands only what our own server sends: no fragments, no compression, no TLS. It shares the machine with the
+/// measured server, so it is the only handler of its channel. It is used on its loop only.
 final class LoadSocket: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// When received frames are acknowledged: the figures of the SDK's engine.
+    /// The bounds at which received frames are acknowledged: those of the SDK's engine.
     private static let ackFrames = 32
     private static let ackBytes = 96 * 1024
-    /// Room in front of a message for the header of its frame.
+    /// The space before a message for the header of its frame.
     private static let headerBytesMax = 14
 
     private let authority: String
     private var peer: (any LoadPeer)?
-    /// `nil` before it is connected, and after the end.
+    /// The channel; `nil` before the connection and after its end.
     private var channel: (any Channel)?
     private var isUpgraded = false
     private var isEnded = false
-    /// The memory that frames are written into: the last frame's, if the system has taken it by now.
+    /// The memory in which frames are written: the last frame's, if the system has sent it by now.
     private var space = ByteBuffer()
-    /// The beginning of a frame whose end has not come yet.
+    /// The beginning of a frame whose end has not arrived yet.
     private var unread: [UInt8] = []
     private var received: Int64 = 0
     private var acked: Int64 = 0
@@ -52,7 +52,7 @@ final class LoadSocket: ChannelInboundHandler {
     /// Sends one text message that `write` appends to a buffer.
     func send(_ write: (inout ByteBuffer) -> Void) { sendFrame(opcode: 0x1, write) }
 
-    /// Acknowledges what was received; call it now and then so that a quiet socket is not given up.
+    /// Acknowledges what was received; call it now and then, so that the server does not give up a quiet socket.
     func acknowledge() {
         guard isUpgraded, acked < received else { return }
         acked = received
@@ -66,7 +66,7 @@ final class LoadSocket: ChannelInboundHandler {
         end("cut")
     }
 
-    /// A masked frame with the key 0, which leaves the bytes as they are.
+    /// Sends a masked frame with the key 0, which leaves the bytes unchanged.
     private func sendFrame(opcode: UInt8, _ write: (inout ByteBuffer) -> Void) {
         guard let channel else { return }
         var frame = ByteBuffer()
@@ -97,7 +97,7 @@ final class LoadSocket: ChannelInboundHandler {
 
     // MARK: Events
 
-    /// Begins to connect; how it goes is reported to the peer. On the loop.
+    /// Begins to connect; the peer is notified of the result. Call it on the loop.
     func connect(to address: SocketAddress, on loop: any EventLoop) {
         let socket = NIOLoopBound(self, eventLoop: loop)
         ClientBootstrap(group: loop)
@@ -143,7 +143,7 @@ final class LoadSocket: ChannelInboundHandler {
         }
     }
 
-    /// Takes whole frames from the front; returns how many bytes they have.
+    /// Handles whole frames at the front and returns their number of bytes.
     private func consume(_ bytes: UnsafeRawBufferPointer) -> Int {
         var start = 0
         if !isUpgraded {
@@ -157,7 +157,7 @@ final class LoadSocket: ChannelInboundHandler {
         return start
     }
 
-    /// The index behind the handshake's answer, once it is there.
+    /// Returns the index after the handshake's answer, when it has arrived.
     private func finishHandshake(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard let end = FrameMark.headEnd.end(in: bytes) else { return nil }
         let status = String(decoding: bytes.prefix(12), as: UTF8.self)
@@ -206,7 +206,7 @@ final class LoadSocket: ChannelInboundHandler {
     }
 }
 
-/// Without the names of system calls that SwiftNIO adds.
+/// Returns an error without the names of system calls that SwiftNIO adds.
 private func reason(_ error: any Error) -> String {
     (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
 }

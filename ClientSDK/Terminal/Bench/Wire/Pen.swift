@@ -1,10 +1,10 @@
 import TidemarkModel
 
-/// Writes text into memory that has room for it, from the front on: what a push of the load generator is made of. Past
-/// the end of the memory it traps.
+/// Writes text into memory with enough space, from the front: the pushes of the load generator. Writing beyond the end
+/// of the memory traps.
 struct Pen {
     private let space: UnsafeMutableRawBufferPointer
-    /// Bytes that were written.
+    /// The number of bytes that were written.
     private(set) var count = 0
 
     init(_ space: UnsafeMutableRawBufferPointer) { self.space = space }
@@ -19,7 +19,7 @@ struct Pen {
 
     mutating func write(_ byte: UInt8, times: Int) { _ = take(times).initializeMemory(as: UInt8.self, repeating: byte) }
 
-    /// A number in decimal digits, with zeros in front up to the given width.
+    /// Writes a number in decimal digits, with leading zeros up to the given width.
     mutating func write(_ number: UInt64, width: Int = 1) {
         var rest = number
         var digits = 1

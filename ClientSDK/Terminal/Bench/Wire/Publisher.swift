@@ -5,27 +5,27 @@ import TidemarkModel
 import TidemarkWire
 
 /// A writer of the load generator: keeps a number of transactions in flight, and measures each push from its writing to
-/// the frame that settles it. What there is room for goes out in one push, as it does from the SDK's outbox.
+/// the frame that settles it. One push has as many as there is room for, as from the SDK's outbox.
 final class Publisher: LoadPeer {
-    /// How a publisher writes.
+    /// The way in which a publisher writes.
     struct Plan {
-        /// Transactions that wait for their settlement at the same time.
+        /// The transactions that wait for their settlement at the same time.
         var inFlight = 1
         /// The most transactions of one push.
         var pushMax = 1
-        /// Stops after so many transactions; `nil` goes on until `stop()`.
+        /// The number of transactions after which it stops; `nil` continues until `stop()`.
         var transactionsMax: Int64?
-        /// Sends only when `push()` is called, rather than whenever there is room.
+        /// True to send only when `push()` is called, rather than whenever there is room.
         var isPaced = false
     }
 
     private(set) var isReady = false
-    /// Transactions that were settled since `beginMeasuring()`.
+    /// The transactions that were settled since `beginMeasuring()`.
     private(set) var acknowledged: Int64 = 0
     private(set) var latencies = LatencyLog()
-    /// What stands in the text of the last message that was sent.
+    /// The time in the text of the last message that was sent.
     private(set) var lastStamp: UInt64 = 0
-    /// Called when the welcome is there, and again when the last transaction of the plan is settled.
+    /// Called at the welcome, and again when the last transaction of the plan is settled.
     var onProgress: ((Publisher) -> Void)?
     var onFailure: ((String) -> Void)?
 
@@ -36,7 +36,7 @@ final class Publisher: LoadPeer {
     private var settledThrough: Int64 = 0
     private var inFlight: [(last: Int64, sent: UInt64)] = []
     private var isWriting = false
-    /// A circle until the socket ends: then it lets go of its peer.
+    /// A reference cycle until the socket ends: then the socket releases its peer.
     private var socket: LoadSocket?
 
     init(hello: Hello, template: PushTemplate, plan: Plan) {
@@ -53,7 +53,7 @@ final class Publisher: LoadPeer {
         if !plan.isPaced { fill() }
     }
 
-    /// Nothing further is sent; what is in flight is still settled.
+    /// Stops sending; transactions in flight are still settled.
     func stop() { isWriting = false }
 
     func beginMeasuring() {
@@ -61,7 +61,7 @@ final class Publisher: LoadPeer {
         latencies.removeAll()
     }
 
-    /// Sends one push; false when all places are taken.
+    /// Sends one push; returns false when no more may be in flight.
     @discardableResult
     func push() -> Bool {
         guard let socket, isWriting else { return false }
@@ -96,7 +96,7 @@ final class Publisher: LoadPeer {
         }
         acknowledged += through - settledThrough
         settledThrough = through
-        // A refusal is the outcome of a transaction too, but not one that a benchmark may count.
+        // A refusal is also the outcome of a transaction, but a benchmark must not count it.
         if hasRefusal(bytes) { return fail("a write was refused: \(text(bytes))") }
         let now = UInt64(NIODeadline.now().uptimeNanoseconds)
         while let oldest = inFlight.first, oldest.last <= through {
@@ -114,7 +114,8 @@ final class Publisher: LoadPeer {
         onFailure?(reason)
     }
 
-    /// Outcomes hold one string, the id; a refused one holds two more: `…,"code","message"]`.
+    /// Returns true for a refusal. An outcome has one string, the id; a refused one has two more:
+    /// `…,"code","message"]`.
     private func hasRefusal(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = FrameMark.outcomes.end(in: bytes) else { return false }
         return FrameMark.strings.occurs(in: UnsafeRawBufferPointer(rebasing: bytes[start...]))

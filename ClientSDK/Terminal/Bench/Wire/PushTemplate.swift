@@ -1,12 +1,12 @@
 import NIOCore
 import TidemarkModel
 
-/// Writes pushes of chat messages from ready-made pieces: only numbers, ids and times differ from one to the next.
+/// Writes pushes of chat messages from prepared pieces: only numbers, ids and times differ from one to the next.
 struct PushTemplate {
-    /// Digits of the time that stands in the text, so that a receiver can tell how old a message is.
+    /// The digits of the time in the text, from which a receiver computes the age of a message.
     static let stampDigits = 20
 
-    /// More than the pieces of a push, and of one of its messages, have without `middle` and the text.
+    /// Upper bounds of the pieces of a push, and of one of its messages, without `middle` and the text.
     private static let headBytesMax = 128
     private static let messageBytesMax = 512
 
@@ -15,15 +15,15 @@ struct PushTemplate {
     private var generator: SplitMix
 
     /// - Parameters:
-    ///   - seed: of the ids; another one for every writer and run.
-    ///   - textBytes: length of the message's text; at least the stamp's.
+    ///   - seed: the seed of the ids; a different one for every writer and run.
+    ///   - textBytes: the length of the message's text; at least the stamp's.
     init(conversation: LocalID, seed: UInt64, textBytes: Int) {
         generator = SplitMix(state: seed)
         middle = Array("\",\"f\":{\"conversationId\":\"\(conversation)\",\"sentAt\":".utf8)
         padding = max(0, textBytes - Self.stampDigits - 1)
     }
 
-    /// The time in the text of a message; `nil` for one of somebody else.
+    /// Returns the time in the text of a message; `nil` for a message from elsewhere.
     static func stamp(of text: String) -> UInt64? {
         text.utf8.first == UInt8(ascii: "T") ? UInt64(text.dropFirst().prefix(stampDigits)) : nil
     }
@@ -31,9 +31,9 @@ struct PushTemplate {
     /// Appends one push of `count` transactions of one message each.
     ///
     /// - Parameters:
-    ///   - first: the number of the first, from 1.
+    ///   - first: the number of the first transaction, from 1.
     ///   - now: milliseconds since 1970.
-    ///   - stamp: nanoseconds of a monotonic clock; read it back by `FrameMark.stamp`.
+    ///   - stamp: nanoseconds of a monotonic clock; `FrameMark.stamp` reads it back.
     mutating func write(first: Int64, count: Int, now: Milliseconds, stamp: UInt64, into buffer: inout ByteBuffer) {
         let room = Self.headBytesMax + count * (Self.messageBytesMax + middle.count + padding)
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { space in

@@ -1,10 +1,10 @@
-/// One whole WebSocket frame of the server, where it lies: unmasked, as servers send them.
+/// One whole WebSocket frame of the server, read without copying it: unmasked, as servers send them.
 struct ServerFrame {
     let opcode: UInt8
-    /// Of the payload, in the bytes that it was found in.
+    /// The range of the payload in the searched bytes.
     let payload: Range<Int>
 
-    /// The frame that begins at `start`; `nil` when it is not there as a whole.
+    /// Reads the frame that begins at `start`; `nil` when it is not complete.
     init?(in bytes: UnsafeRawBufferPointer, at start: Int) {
         guard bytes.count - start >= 2 else { return nil }
         let (header, length): (Int, UInt64)

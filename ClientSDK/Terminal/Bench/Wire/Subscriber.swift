@@ -6,20 +6,20 @@ import TidemarkWire
 /// A reader of the load generator: counts delivered records, and measures their age when they carry stamps.
 final class Subscriber: LoadPeer {
     private(set) var isReady = false
-    /// Records that were delivered since `beginMeasuring()`.
+    /// The records that were delivered since `beginMeasuring()`.
     private(set) var delivered = 0
     private(set) var frames = 0
-    /// From the server's stamp, which it takes shortly before the commit and cuts to whole milliseconds.
+    /// The ages from the server's stamp, which it takes shortly before the commit and cuts to whole milliseconds.
     private(set) var ages = LatencyLog()
-    /// From the writer's push.
+    /// The ages from the writer's push.
     private(set) var writeAges = LatencyLog()
     private(set) var isConsistent = false
-    /// The welcome as it came, for a peer that resumes later.
+    /// The welcome as it arrived, for a peer that resumes later.
     private(set) var welcome: [UInt8] = []
     var onProgress: ((Subscriber) -> Void)?
     var onFailure: ((String) -> Void)?
 
-    /// The greatest age that is recorded, in milliseconds: a year. A stamp is any number that somebody wrote.
+    /// The greatest age that is recorded, in milliseconds: a year. A stamp can be any number that a client wrote.
     private static let ageMax = 31_536_000_000.0
 
     private let greeting: Hello
@@ -67,7 +67,7 @@ final class Subscriber: LoadPeer {
         }
         let today = Date().timeIntervalSince1970 * 1_000
         FrameMark.messageFields.numbersBefore(in: bytes) { stamp in
-            // A server elsewhere may be ahead.
+            // The clock of a remote server may be ahead.
             ages.record(nanoseconds: UInt64(min(max(0, today - Double(stamp)), Self.ageMax) * 1_000_000))
         }
     }

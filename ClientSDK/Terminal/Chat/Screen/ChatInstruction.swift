@@ -1,4 +1,4 @@
-/// What a line that was typed asks for.
+/// The instruction of a typed line.
 enum ChatInstruction: Hashable, Sendable {
     case send(String)
     case help
@@ -10,10 +10,10 @@ enum ChatInstruction: Hashable, Sendable {
     case files
     case save(Int, path: String)
     case quit
-    /// Not understood; with a sentence that says so.
+    /// A line that was not understood, with a sentence that says so.
     case wrong(String)
 
-    /// `//` at the beginning sends a text that begins with a slash; `nil` for an empty line.
+    /// Parses a line; `//` at the beginning sends a text that begins with a slash. `nil` for an empty line.
     init?(_ line: String) {
         guard line.contains(where: { !$0.isWhitespace }) else { return nil }
         guard line.hasPrefix("/") else {
@@ -48,7 +48,7 @@ enum ChatInstruction: Hashable, Sendable {
         }
     }
 
-    /// The path at the beginning, which has quotes around it when there are spaces in it, and what follows.
+    /// Splits off the path at the beginning, which is in quotes when it contains spaces.
     private static func path(_ text: String) -> (path: String, rest: String) {
         guard text.hasPrefix("\"") else {
             let words = text.split(separator: " ", maxSplits: 1)
@@ -59,11 +59,11 @@ enum ChatInstruction: Hashable, Sendable {
         return (parts.first.map(String.init) ?? "", String(rest.drop { $0 == " " }))
     }
 
-    /// What there is, a line each.
+    /// The list of instructions, a line each.
     static let legend = [
-        "/who            who is here, and who has read how far", "/older          more of the past; also Page Up",
-        "/search WORDS   messages of this device that contain them",
-        "/retry          send again what was refused or not answered",
+        "/who            the members, and what each has read", "/older          older messages; also Page Up",
+        "/search WORDS   messages on this device that contain them",
+        "/retry          send refused and unanswered messages again",
         "/attach PATH WORDS   send a file; \"PATH\" when it has spaces",
         "/files          the files here, by number", "/save N PATH    write file N to the disk",
         "/quit           also Ctrl-C, and Ctrl-D on an empty line",

@@ -2,8 +2,8 @@ import Foundation
 import Tidemark
 import TidemarkChat
 
-/// A message as the terminal shows it; harmless text only. Where the sender's clock was ahead by more than a day, with the
-/// server's time, and what the clock said behind the text.
+/// A message as the terminal shows it, with harmless text only. If the sender's clock was more than a day ahead, it has
+/// the server's time, and the sender's time follows the text.
 struct ChatLine: Hashable, Sendable, Identifiable {
     enum Mark: String, Hashable, Sendable {
         case none = ""
@@ -18,12 +18,12 @@ struct ChatLine: Hashable, Sendable, Identifiable {
     var sender: String
     var isOwn: Bool
     var text: String
-    /// `14:05`, and the day of it, by the terminal's time zone.
+    /// The time, such as `14:05`, and the day, in the terminal's time zone.
     var time: String
     var day: String
-    /// How far the sending has come; of own messages only.
+    /// The progress of the sending; for own messages only.
     var mark: Mark
-    /// Why it failed.
+    /// The reason for the failure.
     var failure: String?
 }
 
@@ -41,12 +41,12 @@ extension ChatLine {
         failure = message.failure.map { SafeText.line($0.message) }
     }
 
-    /// `[cat.jpg 1.2 MB]`.
+    /// Returns the label of an attachment, such as `[cat.jpg 1.2 MB]`.
     static func label(of attachment: MessageAttachment) -> String {
         "[\(SafeText.line(attachment.name ?? attachment.contentType)) \(ByteCount.text(attachment.byteCount))]"
     }
 
-    /// `2026-02-14` and `14:05`.
+    /// Returns day and time, such as `2026-02-14` and `14:05`.
     static func clock(_ date: Date, in zone: TimeZone) -> (day: String, time: String) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
@@ -55,7 +55,7 @@ extension ChatLine {
         return (day, "\(digits(parts.hour, 2)):\(digits(parts.minute, 2))")
     }
 
-    /// `14:05:12`.
+    /// Returns the time, such as `14:05:12`.
     static func time(ofMilliseconds time: Int64, in zone: TimeZone) -> String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone

@@ -1,6 +1,6 @@
 import TidemarkCommandLine
 
-/// What is to be seen: exactly as many lines as the terminal has, and the place of the cursor.
+/// The visible content: exactly as many lines as the terminal has, and the position of the cursor.
 struct ScreenFrame: Hashable, Sendable {
     var lines: [StyledLine]
     var cursorRow: Int
@@ -10,7 +10,7 @@ struct ScreenFrame: Hashable, Sendable {
 extension ChatScreen {
     private static let prompt = "> "
 
-    /// Bar, banner, messages from the bottom up, notice, presence, and the line that is being typed.
+    /// The frame: bar, banner, messages from the bottom up, notice, presence, and the typed line.
     var frame: ScreenFrame {
         let (columns, rows) = (max(1, size.columns), max(1, size.rows))
         let (typed, column) = editor.window(width: max(1, columns - Self.prompt.count))
@@ -19,7 +19,7 @@ extension ChatScreen {
         let below = foot + [input]
         let body = bodyLines.dropLast(scrolled).suffix(bodyHeight)
         let gap = Array(repeating: StyledLine(), count: max(0, bodyHeight - body.count))
-        // On a terminal of few lines the typed one is the last to go.
+        // On a terminal with few lines, the typed line is the last to be left out.
         let lines = (head + gap + body + below).suffix(rows).map { $0.clipped(width: columns) }
         let missing = Array(repeating: StyledLine(), count: max(0, rows - lines.count))
         return ScreenFrame(
@@ -43,7 +43,7 @@ extension ChatScreen {
     }
 
     private var foot: [StyledLine] {
-        // Half of the screen stays for the conversation.
+        // At least half of the screen is for the conversation.
         let told = notice.flatMap { TextFlow.lines($0, width: size.columns) }
         var lines = told.suffix(max(1, size.rows / 2)).map { StyledLine($0, .dim) }
         if scrolled > 0 {

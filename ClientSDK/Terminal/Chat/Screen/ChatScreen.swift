@@ -2,7 +2,7 @@ import Foundation
 import Tidemark
 import TidemarkModel
 
-/// A conversation on a terminal as a value: events go in, instructions come out, and `frame` is what is to be seen.
+/// A conversation on a terminal as a value: events go in, instructions come out, and `frame` is the visible content.
 struct ChatScreen: Sendable {
     enum Event: Sendable {
         case key(Key)
@@ -11,13 +11,13 @@ struct ChatScreen: Sendable {
         /// The newest messages, oldest first.
         case messages([ChatLine])
         case status(SyncStatus)
-        /// What the others are doing: `ann is typing`, `last seen 14:05`; nothing when there is nothing to say.
+        /// The others' activity: `ann is typing`, `last seen 14:05`; empty when there is none.
         case presence([String])
-        /// An answer to an instruction; stays until the next line is entered.
+        /// An answer to an instruction; it stays until the next line is entered.
         case notice([String])
     }
 
-    /// Lines of a conversation that are held.
+    /// The most lines of a conversation that are kept.
     static let linesMax = 5_000
 
     var size: ScreenSize
@@ -28,10 +28,10 @@ struct ChatScreen: Sendable {
     private(set) var notice: [String] = []
     private(set) var connection = ConnectionLine()
     private(set) var editor = LineEditor()
-    /// Lines between the newest one and the bottom of what is shown.
+    /// The number of lines between the newest one and the bottom of the visible part.
     private(set) var scrolled = 0
 
-    /// What stands in the line will be a message, not a command: the others may know that it is being written.
+    /// True when the typed line will be a message, not a command: the others may know that it is being written.
     var isWriting: Bool { !editor.isEmpty && (editor.text.first != "/" || editor.text.starts(with: "//")) }
 
     init(size: ScreenSize, title: String) {
@@ -39,7 +39,7 @@ struct ChatScreen: Sendable {
         self.title = SafeText.line(title)
     }
 
-    /// Takes one event.
+    /// Handles one event.
     mutating func on(_ event: Event) -> ChatInstruction? {
         switch event {
         case .key(let key): return press(key)
@@ -89,19 +89,19 @@ struct ScreenSize: Hashable, Sendable {
     var columns: Int
     var rows: Int
 
-    /// What a terminal has that does not say.
+    /// The size for a terminal that does not report it.
     static let usual = ScreenSize(columns: 80, rows: 24)
 }
 
-/// Whether there is a server, and what waits for it.
+/// The state of the connection, with the writes that wait for it.
 struct ConnectionLine: Hashable, Sendable {
     var word = "starting"
     var look = StyledLine.Look.dim
-    /// Connected: what the others do is known.
+    /// True when connected: the others' activity is then known.
     var isOnline = false
     /// A sentence of its own while nothing can be sent.
     var banner: String?
-    /// When the next attempt is made by itself.
+    /// The time of the next automatic attempt.
     private var next: Milliseconds?
     var pending = 0
     var refused = 0
@@ -131,7 +131,7 @@ struct ConnectionLine: Hashable, Sendable {
         }
     }
 
-    /// `Next try at 14:05:12.`; `nil` when none is made by itself.
+    /// Returns `Next try at 14:05:12.`; `nil` when there is no automatic attempt.
     func nextTry(in zone: TimeZone) -> String? {
         next.map { "Next try at \(ChatLine.time(ofMilliseconds: $0, in: zone))." }
     }
@@ -140,20 +140,20 @@ struct ConnectionLine: Hashable, Sendable {
         switch code {
         case .tokenFailed: "There is no token"
         case .unauthenticated: "The server does not accept the token"
-        case .notASyncServer: "What answers at this address is no Tidemark server"
+        case .notASyncServer: "The address does not answer as a Tidemark server"
         case .tlsFailed: "The server cannot be trusted"
-        case .diskFull: "There is no room on the disk"
+        case .diskFull: "The disk is full"
         case .databaseFailed: "The local database failed"
-        case .cannotApply: "This device cannot take in what the server sends"
+        case .cannotApply: "This device cannot apply what the server sends"
         case .connectedElsewhere: "This device's database is in use elsewhere"
         case .forbidden, .versionUnsupported: "The server refuses"
         case .updateRequired: "This program is too old for the server"
-        case .otherAccount, .otherSchema: "Nothing is sent or taken"
+        case .otherAccount, .otherSchema: "Nothing is sent or received"
         case .scopesLeftOut: "Older conversations do not fit on this device's connection"
         case .unreachable, .connectionLost, .serverSilent, .unanswered, .clientReplaced, .rateLimited, .unavailable,
             .goingAway, .timedOut, .protocolViolation, .tooLarge,
             .writesWithheld:
-            "The server does not answer well"
+            "The connection to the server failed"
         }
     }
 }

@@ -1,16 +1,16 @@
-/// What a person pressed.
+/// A key that a person pressed.
 enum Key: Hashable, Sendable {
     case text(String)
     case enter, backspace, delete, left, right, home, end, up, down, pageUp, pageDown, escape
-    /// Control with a letter, `c` for Ctrl-C.
+    /// Control with a letter: `c` for Ctrl-C.
     case control(Character)
-    /// Pasted at once, line feeds included.
+    /// Text that was pasted at once, including line feeds.
     case paste(String)
 }
 
-/// Makes keys of a terminal's bytes, in whatever pieces they come. Pure.
+/// Parses keys from a terminal's bytes, in pieces of any size. Pure.
 struct KeyReader: Sendable {
-    /// Bytes of an unfinished sequence or paste; what is longer is dropped.
+    /// The most bytes of an unfinished sequence or paste; a longer one is dropped.
     static let pendingBytesMax = 1 << 20
 
     private var pending: [UInt8] = []
@@ -29,7 +29,8 @@ struct KeyReader: Sendable {
         return keys
     }
 
-    /// The first key and its bytes; no key for what means nothing here; `nil` when more bytes are needed.
+    /// Returns the first key and its length in bytes; no key for bytes without a meaning; `nil` when more bytes are
+    /// needed.
     private static func next(_ bytes: ArraySlice<UInt8>) -> (Key?, Int)? {
         guard let first = bytes.first else { return nil }
         switch first {
@@ -43,7 +44,7 @@ struct KeyReader: Sendable {
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> (Key?, Int)? {
         var run = bytes.prefix { $0 >= 0x20 && $0 != 0x7f }
-        // A character whose bytes are still on their way.
+        // A character whose bytes have not all arrived.
         if run.endIndex == bytes.endIndex {
             let tail = run.suffix(4).lastIndex { $0 & 0xc0 != 0x80 } ?? run.startIndex
             let length = run[tail] < 0xc0 ? 1 : run[tail] < 0xe0 ? 2 : run[tail] < 0xf0 ? 3 : 4

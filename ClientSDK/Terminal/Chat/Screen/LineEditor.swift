@@ -1,8 +1,8 @@
 import TidemarkCommandLine
 
-/// The line that is being typed, with its cursor. Pure.
+/// The typed line with its cursor. Pure.
 struct LineEditor: Hashable, Sendable {
-    /// The longest message; the server takes no longer one.
+    /// The longest message that the server accepts.
     static let bytesMax = 65_536
 
     private(set) var text: [Character] = []
@@ -36,7 +36,8 @@ struct LineEditor: Hashable, Sendable {
         return nil
     }
 
-    /// What fits in so many cells around the cursor, and the cell of the cursor. A line feed shows as `⏎`.
+    /// Returns the part around the cursor that fits in that many cells, and the cell of the cursor. A line feed is
+    /// shown as `⏎`.
     func window(width: Int) -> (text: String, column: Int) {
         let shown = text.map { $0 == "\n" ? Character("⏎") : $0 }
         var start = cursor
@@ -58,7 +59,7 @@ struct LineEditor: Hashable, Sendable {
     private mutating func insert(_ typed: String) {
         guard text.reduce(typed.utf8.count, { $0 + $1.utf8.count }) <= Self.bytesMax else { return }
         let tail = String(text[cursor...])
-        // A mark joins the character before it, so that the whole is cut into characters anew.
+        // A combining mark joins the character before it, so the whole text is cut into characters again.
         let head = String(text[..<cursor]) + typed
         text = Array(head + tail)
         cursor = min(head.count, text.count)

@@ -5,7 +5,7 @@ struct PlainTranscript: Sendable {
     private var printed: Set<UUID> = []
     private var refused: Set<UUID> = []
 
-    /// The lines that are new in a window of the newest messages.
+    /// Returns the new lines in a window of the newest messages.
     mutating func lines(_ window: [ChatLine]) -> [String] {
         var lines: [String] = []
         for message in window {
@@ -18,19 +18,19 @@ struct PlainTranscript: Sendable {
                 lines.append("refused: \(message.text.prefix(40)): \(failure)")
             }
         }
-        // What slid out of the window never comes back.
+        // Messages that left the window never come back.
         printed = Set(window.map(\.id))
         refused = Set(window.filter { $0.failure != nil }.map(\.id))
         return lines
     }
 }
 
-/// Cuts a stream of bytes into lines, each at most so long. Pure.
+/// Cuts a stream of bytes into lines of a bounded length. Pure.
 struct LineSplitter: Sendable {
     private var pending: [UInt8] = []
     private var isSkipping = false
 
-    /// Lines that are whole; `nil` in place of one that was too long.
+    /// Returns the complete lines; `nil` for each line that was too long.
     mutating func lines(_ bytes: some Sequence<UInt8>) -> [String?] {
         var lines: [String?] = []
         for byte in bytes {
@@ -46,6 +46,6 @@ struct LineSplitter: Sendable {
         return lines
     }
 
-    /// What stands after the last line feed.
+    /// Returns the text after the last line feed.
     mutating func rest() -> [String?] { pending.isEmpty ? [] : lines([UInt8(ascii: "\n")]) }
 }

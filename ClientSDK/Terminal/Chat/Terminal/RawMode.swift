@@ -1,29 +1,29 @@
 import Foundation
 import TidemarkCommandLine
 
-/// A terminal that gives each key at once and shows nothing by itself, on a screen of its own; put back at the end of
-/// the process, however it ends.
+/// A terminal in raw mode: it delivers each key at once and echoes nothing, on a screen of its own. It is restored at
+/// the end of the process, however that happens.
 struct RawMode: Sendable {
     private let descriptor: Int32
 
     static let enter = "\u{1b}[?1049h\u{1b}[?2004h"
-    /// Looks, wrapping, paste marks, cursor, screen: all as before. Also what a crash leaves by.
+    /// Restores looks, wrapping, paste marks, cursor and screen; also used after a crash.
     static let leave: StaticString = "\u{1b}[0m\u{1b}[?2004l\u{1b}[?25h\u{1b}[?1049l"
 
-    /// Where the settings of the terminal are as they were, for a signal handler. Written once, before there is a handler; never freed.
+    /// The terminal's original settings, for a signal handler. Written once, before there is a handler; never freed.
     nonisolated(unsafe) private static var saved: UnsafeMutablePointer<termios>?
 
-    /// - Throws: `CommandFailure` when this is no terminal.
+    /// - Throws: `CommandFailure` when this is not a terminal.
     init(_ descriptor: Int32) throws {
         self.descriptor = descriptor
         let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
         settings.initialize(to: termios())
         guard tcgetattr(descriptor, settings) == 0 else {
             settings.deallocate()
-            throw CommandFailure("standard input is no terminal")
+            throw CommandFailure("standard input is not a terminal")
         }
         Self.saved = settings
-        // What traps still ends the process, with the terminal as it was.
+        // A trap still ends the process, with the terminal restored.
         for number in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE] {
             signal(number) { number in
                 RawMode.restore()
@@ -45,10 +45,10 @@ struct RawMode: Sendable {
         TerminalOutput.write(Self.enter)
     }
 
-    /// Gives the terminal back.
+    /// Restores the terminal.
     func end() { Self.restore() }
 
-    /// Only calls that a signal handler may make: tcsetattr(3) and write(2).
+    /// Uses only calls that are allowed in a signal handler: tcsetattr(3) and write(2).
     private static func restore() {
         guard let settings = saved else { return }
         _ = write(STDOUT_FILENO, leave.utf8Start, leave.utf8CodeUnitCount)
@@ -58,7 +58,7 @@ struct RawMode: Sendable {
 
 /// Standard output as a terminal.
 enum TerminalOutput {
-    /// Writes all of it; what a closed output does not take is lost.
+    /// Writes all of the text; the rest is lost when the output is closed.
     ///
     /// - Returns: false when the output was closed.
     @discardableResult
@@ -73,14 +73,14 @@ enum TerminalOutput {
         return true
     }
 
-    /// `nil` where the system does not know.
+    /// The terminal's size; `nil` when the system does not know it.
     static var size: ScreenSize? {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
         return ScreenSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }
 
-    /// The bytes that turn one frame into another: only lines that differ, in one synchronised update.
+    /// Returns the bytes that turn one frame into another: only lines that differ, in one synchronised update.
     static func update(from old: ScreenFrame?, to frame: ScreenFrame, colours: Bool) -> String {
         var text = "\u{1b}[?2026h\u{1b}[?25l"
         if old?.lines.count != frame.lines.count { text += "\u{1b}[2J" }

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import TidemarkCommandLine
 
-/// Standard input, read when somebody wants it, off the threads that run tasks. Waiting ends with the task.
+/// Standard input, read on demand, off the threads that run tasks. Waiting ends with the task.
 final class StandardInput: Sendable {
     static let chunkBytes = 65_536
 
@@ -22,7 +22,7 @@ final class StandardInput: Sendable {
         close(waking)
     }
 
-    /// The next bytes; `nil` at the end of the input, or of the task.
+    /// Returns the next bytes; `nil` at the end of the input, or of the task.
     func next() async -> [UInt8]? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

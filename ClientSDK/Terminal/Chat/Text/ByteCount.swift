@@ -1,6 +1,6 @@
 /// Sizes for people.
 enum ByteCount {
-    /// `999 B`, `1.2 kB`, `16.8 MB`.
+    /// Returns a size such as `999 B`, `1.2 kB`, `16.8 MB`.
     static func text(_ bytes: Int) -> String {
         switch bytes {
         case ..<1_000: "\(bytes) B"

@@ -12,7 +12,7 @@ struct StyledLine: Hashable, Sendable {
         case warning = "33"
         case bad = "31"
 
-        /// Colours are what NO_COLOR is about; bold, dim and inverse stay.
+        /// True for colours, which NO_COLOR turns off; bold, dim and inverse stay.
         var isColour: Bool {
             switch self {
             case .plain, .dim, .strong, .bar: false
@@ -32,10 +32,10 @@ struct StyledLine: Hashable, Sendable {
 
     mutating func add(_ text: String, _ look: Look = .plain) { pieces.append(Piece(text: text, look: look)) }
 
-    /// Without looks.
+    /// The text without looks.
     var text: String { pieces.map(\.text).joined() }
 
-    /// As bytes for a terminal.
+    /// Returns the line as bytes for a terminal.
     func rendered(colours: Bool) -> String {
         pieces.map { piece in
             guard piece.look != .plain, colours || !piece.look.isColour else { return piece.text }
@@ -43,7 +43,7 @@ struct StyledLine: Hashable, Sendable {
         }.joined()
     }
 
-    /// Cut at so many cells.
+    /// Returns the line, cut after that many cells.
     func clipped(width: Int) -> StyledLine {
         var line = StyledLine()
         var left = width

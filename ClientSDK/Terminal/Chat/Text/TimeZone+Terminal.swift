@@ -1,14 +1,14 @@
 import Foundation
 
 extension TimeZone {
-    /// The zone that the terminal's user has set. TZ may begin with a colon, as in `:Europe/Berlin` and `:/etc/localtime`, which the C
-    /// library understands and Foundation takes for UTC.
+    /// The time zone that the terminal's user has set. TZ may begin with a colon, as in `:Europe/Berlin` and
+    /// `:/etc/localtime`, which the C library understands and Foundation treats as UTC.
     static var ofTerminal: TimeZone {
         guard let name = ProcessInfo.processInfo.environment["TZ"], name.hasPrefix(":") else { return .current }
         return TimeZone(written: String(name.dropFirst())) ?? .current
     }
 
-    /// A zone by its name or by its file; `nil` where there is none of that name.
+    /// Finds a zone by its name or its file; `nil` when there is none.
     init?(written name: String) {
         guard name.hasPrefix("/") else {
             self.init(identifier: name)

@@ -5,14 +5,14 @@ import TidemarkCommandLine
 import TidemarkModel
 import TidemarkStore
 
-/// What the server holds, read from its database by the store itself, with no server running.
+/// The server's records, read from its database by the store itself, without a running server.
 struct ServerTruth: Sendable {
     let messages: [HeldMessage]
     let conversations: [LocalID: ConversationState]
 
-    /// Numbers of the order that one read spans.
+    /// The numbers of the order that one read covers.
     private static let span: Int64 = 4_096
-    /// For a database that must first connect.
+    /// The longest time of reading, including the connection to a database.
     private static let readingMax: Duration = .seconds(60)
 
     /// Reads every record of the conversations.

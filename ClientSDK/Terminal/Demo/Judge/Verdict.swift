@@ -1,18 +1,18 @@
 import TidemarkModel
 
-/// A message as somebody holds it: the server, or one device.
+/// A message as the server or one device holds it.
 struct HeldMessage: Hashable, Sendable {
     let id: LocalID
     let conversation: LocalID
     let author: String
-    /// The server's number of its creation: the order that everybody shares.
+    /// The server's number of its creation: the order that all share.
     let born: SequenceNumber
-    /// Counts what was written, in the order of the script.
+    /// The position of the message in the script.
     let order: Int64
     let text: String
 }
 
-/// What was written, as the demo remembers it.
+/// A written message, as the demo remembers it.
 struct WrittenMessage: Hashable, Sendable {
     let id: LocalID
     let conversation: LocalID
@@ -21,15 +21,15 @@ struct WrittenMessage: Hashable, Sendable {
     let text: String
 }
 
-/// What one device holds at the end.
+/// The data of one device at the end.
 struct DeviceCopy: Sendable {
     let user: String
     let messages: [HeldMessage]
-    /// Each conversation in its database.
+    /// The state of each conversation in its database.
     let conversations: [LocalID: ConversationState]
-    /// Transactions that the server refused.
+    /// The number of transactions that the server refused.
     let parked: Int
-    /// Rows that are not what the server said: pending, failed or conflicting.
+    /// The number of rows that differ from the server's state: pending, failed or conflicting.
     let unsettled: Int
 }
 
@@ -39,18 +39,18 @@ struct ConversationState: Hashable, Sendable {
     let members: Set<String>
 }
 
-/// Compares what was written with what the server holds and with what every device holds. Pure.
+/// Compares the written messages with the server's and with every device's. Pure.
 struct Verdict: Hashable, Sendable {
-    /// Of each kind of defect, so many are told in words.
+    /// The most defects that are described.
     static let defectsTold = 10
 
     private(set) var messages = 0
-    /// Messages that reached a device that did not write them.
+    /// The deliveries of messages to devices that did not write them.
     private(set) var deliveries = 0
     private(set) var lost = 0
     private(set) var duplicated = 0
     private(set) var outOfOrder = 0
-    /// What a device holds and should not, or in another state than the server.
+    /// The number of items that a device should not have, or has in another state than the server.
     private(set) var differing = 0
     private(set) var defects: [String] = []
 
@@ -150,7 +150,7 @@ struct Verdict: Hashable, Sendable {
 
     // MARK: Counting
 
-    /// One writing is one message: author and order name it whatever id it has.
+    /// Counts repeats. Author and order identify a message, whatever its id.
     private mutating func countRepeats(_ messages: [HeldMessage], at place: String) {
         for (name, copies) in Dictionary(grouping: messages, by: { "\($0.author) \($0.order)" }) where copies.count > 1
         {

@@ -2,9 +2,9 @@ import Foundation
 import TidemarkAssembly
 import TidemarkLock
 
-/// The server processes of the demo, and the one who kills them.
+/// The server processes of the demo, and their kills.
 final class Backstage: Sendable {
-    /// How long a kill waits for the devices to be back from the last one.
+    /// The longest time that a kill waits for the devices to be back from the last one.
     static let calmMax: Duration = .seconds(20)
 
     private let settings: [ServerProcess.Settings]
@@ -16,7 +16,7 @@ final class Backstage: Sendable {
         self.servers = Lock(servers)
     }
 
-    /// Starts `nodes` servers on this port and those after it, or on free ones.
+    /// Starts `nodes` servers on this port and the following ones, or on free ones.
     static func start(
         _ settings: ServerProcess.Settings, nodes: Int, firstPort: Int? = nil
     ) async throws -> Backstage {
@@ -27,7 +27,7 @@ final class Backstage: Sendable {
             own.environment["TIDEMARK_NAME"] = "node-\(node + 1)"
             if let firstPort { own.listen = "127.0.0.1:\(firstPort + node)" }
             let server = try await ServerProcess.start(own)
-            // Where it is killed it comes back.
+            // After a kill it returns at the same address.
             own.listen = server.address.description
             fixed.append(own)
             servers.append(server)
@@ -39,7 +39,7 @@ final class Backstage: Sendable {
     var killed: Int { kills.current }
     var running: Int { servers.withLock { $0.count(where: \.isRunning) } }
 
-    /// Kills a server with SIGKILL and starts it again after a while.
+    /// Kills a server with SIGKILL and restarts it after a while.
     func kill(_ index: Int, downFor pause: Duration, _ notebook: Notebook) async throws {
         notebook.disturb()
         await servers.withLock { $0[index] }.kill()
@@ -50,7 +50,7 @@ final class Backstage: Sendable {
         notebook.disturb()
     }
 
-    /// Stops every server in good order.
+    /// Stops every server in an orderly way.
     ///
     /// - Throws: `ServerProcessError` when one does not stop, or ends with another status than 0.
     func stop() async throws {

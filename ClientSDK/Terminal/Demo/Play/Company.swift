@@ -11,10 +11,10 @@ struct Company: Sendable {
 
     var liveCount: Int { devices.count(where: \.isLive) }
 
-    /// Transactions on any device that are not settled.
+    /// Returns the number of transactions on all devices that are not settled.
     func pending() throws -> Int { try devices.reduce(0) { try $0 + $1.pending() } }
 
-    /// Waits until most of the devices that want the network are live; false when that took too long.
+    /// Waits until most of the online devices are live; returns false when that took too long.
     func gather(atMost limit: Duration) async throws -> Bool {
         try await eventually(atMost: limit) {
             let wanting = devices.filter(\.isOnline)
@@ -23,9 +23,9 @@ struct Company: Sendable {
     }
 }
 
-/// Asks again every few milliseconds until the answer is yes; false when that took longer than `limit`.
+/// Repeats a check every few milliseconds until it is true; returns false when that took longer than `limit`.
 ///
-/// The demo looks at other processes and at databases that they write: there is no event to wait for.
+/// The demo watches other processes and the databases that they write: there is no event to wait for.
 func eventually(atMost limit: Duration, _ condition: () async throws -> Bool) async throws -> Bool {
     let clock = ContinuousClock()
     let deadline = clock.now + limit

@@ -28,7 +28,7 @@ final class DemoDevice: Sendable {
 
     // MARK: The network
 
-    /// Connected and up to date at this moment.
+    /// True when the device is connected and up to date at this moment.
     var isLive: Bool { store.currentStatus.phase == .live }
 
     var isOnline: Bool { wantsNetwork.withLock { $0 } }
@@ -74,15 +74,15 @@ final class DemoDevice: Sendable {
         try await store.repository(DemoConversation.self).read(UUID(conversation)) != nil
     }
 
-    /// Transactions that are not settled.
+    /// Returns the number of transactions that are not settled.
     func pending() throws -> Int { try store.database.pendingCount() }
 
-    /// The number of messages of a conversation.
+    /// Returns the number of messages of a conversation.
     func messageCount(in conversation: LocalID) async throws -> Int {
         try await store.repository(DemoMessage.self).readAll(in: ScopeID(record: conversation)).count
     }
 
-    /// Everything that the verdict is about.
+    /// Returns everything that the verdict compares.
     func copy() async throws -> DeviceCopy {
         let messages = try await store.repository(DemoMessage.self).readAll()
         let conversations = try await store.repository(DemoConversation.self).readAll()

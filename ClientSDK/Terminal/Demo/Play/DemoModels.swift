@@ -1,14 +1,15 @@
 import Foundation
 import Tidemark
 
-/// A chat message as the demo's devices have it.
+/// A chat message as the demo's devices store it.
 struct DemoMessage: SyncModel {
     static let collection = "messages"
 
     var id: UUID
     var conversationId: UUID
     var senderName: String
-    /// A millisecond more for each message of the script, so that the order of writing can be checked everywhere.
+    /// A time that is one millisecond later for each message of the script, so that the order of writing can be checked
+    /// on all devices.
     var sentAt: Int64
     var text: String
 
@@ -27,7 +28,7 @@ extension DemoMessage {
     }
 }
 
-/// A conversation as the demo's devices have it.
+/// A conversation as the demo's devices store it.
 struct DemoConversation: SyncModel {
     static let collection = "conversations"
 

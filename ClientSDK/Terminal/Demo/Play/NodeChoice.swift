@@ -1,7 +1,7 @@
 import Tidemark
 import TidemarkLock
 
-/// Reaches whichever of several servers answers: the one that answered last, or after a failure the next.
+/// Connects to one of several servers: the one that answered last, or after a failure the next.
 final class NodeChoice: Transport {
     private let urls: [String]
     private let inner: any Transport

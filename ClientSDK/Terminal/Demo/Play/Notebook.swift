@@ -1,15 +1,15 @@
 import TidemarkLock
 import TidemarkModel
 
-/// What the demo remembers of the messages that it wrote, and how soon they were seen elsewhere.
+/// The demo's record of its written messages, and of their latencies elsewhere.
 final class Notebook: Sendable {
-    /// A message at the moment of its writing.
+    /// A message at the time of its writing.
     struct Entry: Sendable {
         let message: WrittenMessage
         let written: ContinuousClock.Instant
         /// A bit for each device that was live.
         let live: UInt64
-        /// The disturbances until then.
+        /// The number of disturbances until then.
         let disturbances: Int
     }
 
@@ -22,10 +22,10 @@ final class Notebook: Sendable {
 
     private let state = Lock(State())
 
-    /// Something happened to a server or to a device's network: what is on its way now says nothing of the usual time.
+    /// Notes a change of a server or a device's network: the latencies of present messages are then not typical.
     func disturb() { state.withLock { $0.disturbances += 1 } }
 
-    /// Notes a message; call it right before it is written.
+    /// Notes a message; call it directly before it is written.
     func note(_ message: WrittenMessage, live: UInt64) {
         state.withLock { state in
             state.entries[message.id] = Entry(
@@ -34,7 +34,7 @@ final class Notebook: Sendable {
         }
     }
 
-    /// A device sees messages for the first time.
+    /// Notes messages that a device sees for the first time.
     func seen(_ ids: some Sequence<LocalID>, by device: DemoDevice) {
         let now = ContinuousClock.now
         state.withLock { state in

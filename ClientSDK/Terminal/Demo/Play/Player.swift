@@ -2,11 +2,11 @@ import Foundation
 import TidemarkCommandLine
 import TidemarkModel
 
-/// Plays a script on the devices, with the mishaps of the plan on the way.
+/// Plays a script on the devices, with the mishaps of the plan.
 struct Player: Sendable {
-    /// Messages between two looks at the plan; different devices write theirs at the same time.
+    /// The number of messages between two looks at the plan; different devices write theirs at the same time.
     static let chunk = 48
-    /// For a membership change to arrive at the device that it is about: a crash and the way back included.
+    /// The longest time until a membership change arrives at its device, including a crash and the reconnection.
     static let admissionMax: Duration = .seconds(90)
 
     let company: Company
@@ -14,7 +14,7 @@ struct Player: Sendable {
     let notebook: Notebook
     let mishaps: Mishaps
     let seed: UInt64
-    /// When the play began, in milliseconds since 1970: messages are a millisecond apart from there.
+    /// The start of the play, in milliseconds since 1970: messages follow one millisecond apart.
     let began: Milliseconds
 
     /// Plays everything; returns when the last message is in its device's database and no server is down.
@@ -59,7 +59,7 @@ struct Player: Sendable {
         for _ in killsLeft { kills.yield(mishaps.kills.count - 1) }
     }
 
-    /// The kill before this one must have happened, so that none is left for after the play.
+    /// Waits for the kill before this one, so that none is left for after the play.
     private func waitForKill(before number: Int) async throws {
         let isDone = try await eventually(atMost: Self.admissionMax) { backstage.killed >= number - 1 }
         guard isDone else { throw CommandFailure("a killed server did not come back") }
@@ -100,7 +100,7 @@ struct Player: Sendable {
         case .open(let owner, let id, let name):
             try await company.devices[owner].open(id, name: name)
         case .enlist(let nick, let id, let owner, let isPresent):
-            // The users of nicks have no device: nothing to wait for.
+            // The users of nicks have no device: there is nothing to wait for.
             try await company.devices[owner].change(id) { members in
                 if isPresent { members.insert("nick:\(nick)") } else { members.remove("nick:\(nick)") }
             }
@@ -112,7 +112,7 @@ struct Player: Sendable {
         case .dismiss(let index, let id, let owner):
             let (device, owner) = (company.devices[index], company.devices[owner])
             try bringOnline([device, owner])
-            // What it wrote while it was a member must be at the server before it is none.
+            // Its writes as a member must be at the server before its membership ends.
             let isEmpty = try await eventually(atMost: Self.admissionMax) { try device.pending() == 0 }
             guard isEmpty else { throw CommandFailure("the outbox of \(device.user) did not empty") }
             try await owner.change(id) { [user = device.user] in $0.remove(user) }
@@ -123,7 +123,7 @@ struct Player: Sendable {
     private func expect(_ device: DemoDevice, _ id: LocalID, isMember: Bool) async throws {
         let arrived = try await eventually(atMost: Self.admissionMax) { try await device.has(id) == isMember }
         guard arrived else {
-            throw CommandFailure("\(device.user) did not hear that it \(isMember ? "joined" : "left") a conversation")
+            throw CommandFailure("\(device.user) was not told that it \(isMember ? "joined" : "left") a conversation")
         }
     }
 
@@ -150,11 +150,11 @@ struct Player: Sendable {
         }
     }
 
-    /// Takes the orders to kill one after the other.
+    /// Executes the orders to kill one after the other.
     private func killServers(_ orders: AsyncStream<Int>) async throws {
         var generator = SplitMix(state: seed ^ 0x6b69_6c6c)
         for await number in orders {
-            // Only a server that is talked to can be hit in the middle of something.
+            // Only a server with traffic can be hit in the middle of something.
             _ = try await company.gather(atMost: Backstage.calmMax)
             try await ContinuousClock().sleep(for: .milliseconds(Int64.random(in: 0...150, using: &generator)))
             let pause = Duration.milliseconds(Int64.random(in: 50...400, using: &generator))

@@ -2,10 +2,10 @@ import Foundation
 import TidemarkAssembly
 import TidemarkLock
 
-/// A program that this one started. Ends with it at the latest: see ``endAll()``.
+/// A program that this one started. It ends at the latest with this process: see ``endAll()``.
 ///
-/// Foundation's own class puts children into a process group of their own, so that Ctrl-C would leave them behind, and
-/// waits for them by a run loop.
+/// Foundation's own class puts children into a process group of their own, so that Ctrl-C would not end them, and waits
+/// for them with a run loop.
 final class ChildProcess: Sendable {
     private enum State: Sendable {
         case running
@@ -13,7 +13,7 @@ final class ChildProcess: Sendable {
     }
 
     let processID: pid_t
-    /// Lines of standard output and standard error together, the newest thousand; one task may read them.
+    /// The lines of standard output and standard error together, the newest ten thousand; one task may read them.
     let lines: AsyncStream<String>
     private let ending: AsyncStream<Never>
     private let state = Lock(State.running)
@@ -21,8 +21,8 @@ final class ChildProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - arguments: without the program's name.
-    ///   - environment: added to this process's own.
+    ///   - arguments: the arguments, without the program's name.
+    ///   - environment: variables in addition to this process's own.
     /// - Throws: `ChildProcessError` when it cannot be started.
     init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         var descriptors: [Int32] = [0, 0]
@@ -44,7 +44,7 @@ final class ChildProcess: Sendable {
         let (ending, end) = AsyncStream.makeStream(of: Never.self)
         self.ending = ending
         Self.living.withLock { _ = $0.insert(processID) }
-        // A blocking read wants a thread of its own, not one of the few that run tasks.
+        // A blocking read needs a thread of its own, not one of the few that run tasks.
         let thread = Thread { [self] in
             Self.readLines(reading, into: sink)
             close(reading)
@@ -55,15 +55,15 @@ final class ChildProcess: Sendable {
         thread.start()
     }
 
-    /// Sends a signal; nothing happens when the process has ended.
+    /// Sends a signal; does nothing when the process has ended.
     func signal(_ number: Int32) {
         state.withLock { state in
-            // The id is ours until it was waited for, and that happens under this lock.
+            // The id is ours until `waitpid`, which is called under this lock.
             if case .running = state { kill(processID, number) }
         }
     }
 
-    /// Waits for the end and returns the exit status; a signal is 128 + its number. One task may wait.
+    /// Waits for the end and returns the exit status; for a signal, 128 + its number. One task may wait.
     func ended() async -> Int32 {
         for await _ in ending {}
         return state.withLock { state in
@@ -79,7 +79,7 @@ final class ChildProcess: Sendable {
 
     private func reap() {
         var raw: Int32 = 0
-        // The output is closed: the end is near. Not under the lock, so that `signal` can hasten it.
+        // The output is closed, so the end is near. This waits without the lock, so that `signal` can still be used.
         var information = siginfo_t()
         while waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         state.withLock { state in
@@ -112,13 +112,13 @@ final class ChildProcess: Sendable {
 
     private static let living = Lock<Set<pid_t>>([])
 
-    /// Kills every child that still runs: for the moment when this process is told to stop.
+    /// Kills every child that still runs: for the time when this process has to stop.
     static func endAll() {
         living.withLock { for processID in $0 { kill(processID, SIGKILL) } }
     }
 }
 
-/// That a program could not be started.
+/// The error of a program that could not be started.
 struct ChildProcessError: Error, CustomStringConvertible {
     let description: String
 

@@ -1,7 +1,7 @@
 import TidemarkAssembly
 
 extension ListenAddress {
-    /// The first `http://host:port` in a line that a server printed, or in an option; `nil` when there is none.
+    /// Finds the first `http://host:port` in a line of a server's output, or in an option; `nil` when there is none.
     init?(announcedIn text: some StringProtocol) {
         guard let scheme = text.firstRange(of: "http://") else { return nil }
         let rest = text[scheme.upperBound...].prefix { !$0.isWhitespace && $0 != "/" && $0 != "\"" && $0 != "," }
@@ -12,6 +12,6 @@ extension ListenAddress {
         }
     }
 
-    /// The address as clients take it.
+    /// The address as a URL for clients.
     var url: String { "http://\(self)" }
 }

@@ -4,24 +4,24 @@ import TidemarkChat
 
 /// A `tidemark serve` of our own, as a process that can be killed.
 final class ServerProcess: Sendable {
-    /// What it is started with.
+    /// The settings of the process.
     struct Settings: Sendable {
-        /// The file of the program; `nil` is the `tidemark` beside this program.
+        /// The program's file; `nil` is the `tidemark` beside this program.
         var program: String?
         var database: String
-        /// The file of the schema.
+        /// The schema's file.
         var schema: String
         var listen = "127.0.0.1:0"
-        /// The signing secret as text; given by the environment, where no list of processes shows it.
+        /// The signing secret as text, passed by the environment, where no list of processes shows it.
         var secret: String
         var logLevel = "warning"
         /// Further settings, such as limits.
         var environment: [String: String] = [:]
     }
 
-    /// From the start to the line that tells the address; a large log may have to be replayed first.
+    /// The longest time from the start to the line with the address; a large log may have to be replayed first.
     static let startMax: Duration = .seconds(30)
-    /// From the request to stop to the end of the process.
+    /// The longest time from the request to stop to the end of the process.
     static let stopMax: Duration = .seconds(20)
 
     let address: ListenAddress
@@ -35,9 +35,9 @@ final class ServerProcess: Sendable {
     var processID: pid_t { child.processID }
     var isRunning: Bool { child.isRunning }
 
-    /// Starts a server and returns once it listens.
+    /// Starts a server and returns when it listens.
     ///
-    /// - Throws: `ServerProcessError` with what the server said last.
+    /// - Throws: `ServerProcessError` with the server's last output.
     static func start(_ settings: Settings) async throws -> ServerProcess {
         let child = try ChildProcess(
             try settings.program ?? builtBeside,
@@ -56,7 +56,7 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// Writes the chat's schema into a folder; the path of its file.
+    /// Writes the chat's schema into a folder and returns the path of its file.
     static func chatSchema(in folder: String) throws -> String {
         let file = URL(fileURLWithPath: folder).appending(path: "chat.schema.json")
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -70,7 +70,7 @@ final class ServerProcess: Sendable {
         _ = await child.ended()
     }
 
-    /// Asks it to stop and waits; the exit status.
+    /// Asks it to stop, waits, and returns the exit status.
     func stop() async throws -> Int32 {
         child.signal(SIGTERM)
         do {
@@ -81,9 +81,9 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// The file of this program.
+    /// The path of this program.
     static var executablePath: String {
-        // Linux's link outlives a move of the file; other systems have none.
+        // Linux's link survives a move of the file; other systems have none.
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? Bundle.main.executablePath
             ?? CommandLine.arguments[0]
     }
@@ -110,7 +110,7 @@ final class ServerProcess: Sendable {
     }
 }
 
-/// That a server of our own did not do as asked.
+/// The error of a server of our own that did not do as asked.
 struct ServerProcessError: Error, CustomStringConvertible {
     let description: String
 
@@ -119,7 +119,7 @@ struct ServerProcessError: Error, CustomStringConvertible {
 
 /// Runs `body`, but not longer than `limit`.
 ///
-/// - Throws: what `body` throws, or `ServerProcessError` with `complaint`.
+/// - Throws: any error of `body`, or `ServerProcessError` with `complaint`.
 func withTimeout<Value: Sendable>(
     _ limit: Duration, _ complaint: String, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of one run; deleted with the last reference to it.
+/// A folder of one run; it is deleted with the last reference to it.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -11,7 +11,7 @@ final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // What cannot be deleted stays in the system's folder for temporary files, which cleans up after everybody.
+        // Anything that cannot be deleted stays in the system's folder for temporary files.
         try? FileManager.default.removeItem(atPath: path)
     }
 }

@@ -10,16 +10,16 @@ struct ChatEvent: Hashable, Sendable {
         case leave
     }
 
-    /// Names the conversation.
+    /// The name of the conversation.
     var day: String
     var kind: Kind
     var nick: String
-    /// Empty unless it is a message.
+    /// The text; empty unless it is a message.
     var text: String
 }
 
 extension ChatEvent {
-    /// Reads one line of the recording that is built in: `HH:MM`, the mark of the kind, the nick, a space, the text.
+    /// Parses one line of the built-in recording: `HH:MM`, the mark of the kind, the nick, a space, the text.
     init?(sliceLine line: Substring, day: String) {
         let kinds: [Character: Kind] = ["=": .message, "+": .join, "-": .leave]
         let rest = line.dropFirst(5)
@@ -29,9 +29,9 @@ extension ChatEvent {
         self.init(day: day, kind: kind, nick: String(nick), text: words.count > 1 ? String(words[1]) : "")
     }
 
-    /// Reads one line of a file: `{"day","time","kind","nick","text"}`.
+    /// Parses one line of a file: `{"day","time","kind","nick","text"}`.
     ///
-    /// - Throws: an error that says what is wrong with the line.
+    /// - Throws: an error that describes the problem of the line.
     init(json line: Substring) throws {
         var event = ChatEvent(day: "", kind: .message, nick: "", text: "")
         try JSONReader.read(Array(line.utf8)) { reader in

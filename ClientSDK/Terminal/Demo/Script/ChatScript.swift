@@ -1,15 +1,15 @@
 import Foundation
 import TidemarkCommandLine
 
-/// What the demo plays: recorded events until there are enough messages.
+/// The content of the demo: recorded events until there are enough messages.
 struct ChatScript: Sendable {
-    /// Bytes of a file that `--from` may name.
+    /// The most bytes of a file for `--from`.
     static let fileBytesMax = 256 * 1024 * 1024
 
     let events: [ChatEvent]
 
-    /// Takes events in order until `messages` of them are messages; starts over with other days and names when the
-    /// recording is too short.
+    /// Takes events in order until `messages` of them are messages. If the recording is too short, it starts over with
+    /// other days and names.
     ///
     /// - Throws: `CommandFailure` when there is no message at all.
     init(_ recording: [ChatEvent], messages: Int) throws {
@@ -33,12 +33,12 @@ struct ChatScript: Sendable {
         self.events = events
     }
 
-    /// The recording that is built in, `ubuntu-irc.txt`: five days of #ubuntu, 1,950 events.
+    /// The built-in recording, `ubuntu-irc.txt`: five days of #ubuntu, 1,950 events.
     ///
-    /// From the public #ubuntu IRC logs as published with "A Large-Scale Corpus for Conversation Disentanglement"
-    /// (Kummerfeld et al., 2019), data licence CC-BY-4.0. Shortened: long lines and lines with addresses or coarse words
-    /// were left out. A line is `== ` and a day, or an event of that day: `HH:MM`, `=` for a message, `+` for a join or `-`
-    /// for a leave, the nick, and the text.
+    /// It comes from the public #ubuntu IRC logs as published with "A Large-Scale Corpus for Conversation
+    /// Disentanglement" (Kummerfeld et al., 2019), data licence CC-BY-4.0. It is shortened: long lines, and lines with
+    /// addresses or coarse words, were left out. A line is `== ` and a day, or an event of that day: `HH:MM`, `=` for a
+    /// message, `+` for a join or `-` for a leave, the nick, and the text.
     static var slice: [ChatEvent] {
         var day = ""
         return String(decoding: PackageResources.ubuntu_irc_txt, as: UTF8.self).split(separator: "\n").compactMap {
@@ -49,11 +49,11 @@ struct ChatScript: Sendable {
         }
     }
 
-    /// A recording of one's own.
+    /// Reads a recording from a file.
     ///
     /// - Throws: `CommandFailure` with the number of the line that cannot be read.
     static func file(_ path: String) throws -> [ChatEvent] {
-        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int,  // told below
+        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int,  // reported below
             size <= fileBytesMax, let bytes = FileManager.default.contents(atPath: path)
         else { throw CommandFailure("cannot read \(path), or it is larger than \(fileBytesMax) bytes") }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)

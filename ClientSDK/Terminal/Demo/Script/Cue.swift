@@ -1,19 +1,19 @@
 import TidemarkModel
 
-/// One thing that the demo does, in the order of the script. Devices are numbered from 0.
+/// One action of the demo, in the order of the script. Devices are numbered from 0.
 enum Cue: Hashable, Sendable {
-    /// The owner makes a conversation with itself as the only participant.
+    /// The owner creates a conversation with itself as the only participant.
     case open(Int, LocalID, name: String)
-    /// The owner adds a device's user, who may speak once the conversation has arrived there.
+    /// The owner adds a device's user, who may write when the conversation has arrived there.
     case admit(Int, LocalID, owner: Int)
-    /// The owner removes a device's user, whose copy of the conversation then goes.
+    /// The owner removes a device's user, whose copy of the conversation is then deleted.
     case dismiss(Int, LocalID, owner: Int)
-    /// The owner lists a nick, or takes it off the list: membership of a user without a device.
+    /// The owner adds or removes a nick: the membership of a user without a device.
     case enlist(nick: String, LocalID, owner: Int, isPresent: Bool)
     /// A device writes a message; `order` counts the messages of the whole script.
     case say(Int, Line)
 
-    /// A message as it was said.
+    /// A message of the script.
     struct Line: Hashable, Sendable {
         let conversation: LocalID
         let nick: String
@@ -22,14 +22,14 @@ enum Cue: Hashable, Sendable {
     }
 }
 
-/// Turns recorded events into cues: who plays whom, who owns which conversation, who must be let in first.
+/// Turns recorded events into cues: it assigns nicks to devices and owners to conversations, and admits members first.
 ///
 /// Pure: the same events, devices and seed give the same cues.
 struct Casting: Sendable {
     private struct Conversation {
         let id: LocalID
         let owner: Int
-        /// Nicks that are there, with the device that plays each.
+        /// The present nicks, each with its device.
         var present: [String: Int] = [:]
         var admitted: Set<Int>
     }
@@ -46,7 +46,7 @@ struct Casting: Sendable {
         generator = SplitMix(state: seed)
     }
 
-    /// What one event means.
+    /// Returns the cues of one event.
     mutating func cues(for event: ChatEvent) -> [Cue] {
         var cues: [Cue] = []
         let device = part(of: event.nick)
@@ -66,7 +66,7 @@ struct Casting: Sendable {
         return cues
     }
 
-    /// Nicks are dealt out in the order in which they appear.
+    /// Assigns nicks to devices in the order in which they appear.
     private mutating func part(of nick: String) -> Int {
         if let device = parts[nick] { return device }
         let device = parts.count % devices
@@ -92,7 +92,7 @@ struct Casting: Sendable {
         }
     }
 
-    /// The user behind a device goes with the last of its nicks; the owner stays.
+    /// Removes a nick. A device's user leaves with the last of its nicks; the owner stays.
     private func leave(_ nick: String, _ conversation: inout Conversation, _ cues: inout [Cue]) {
         guard let device = conversation.present.removeValue(forKey: nick) else { return }
         cues.append(.enlist(nick: nick, conversation.id, owner: conversation.owner, isPresent: false))

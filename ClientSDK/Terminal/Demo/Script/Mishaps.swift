@@ -1,4 +1,4 @@
-/// When what goes wrong: the seeded plan of kills and of devices without network. Positions count messages.
+/// The seeded plan of mishaps: kills, and devices without network. Positions count messages.
 struct Mishaps: Hashable, Sendable {
     /// A device that is offline from one message to another.
     struct Absence: Hashable, Sendable {
@@ -19,7 +19,7 @@ struct Mishaps: Hashable, Sendable {
             return max(1, middle + Int.random(in: -step / 4...max(0, step / 4), using: &generator))
         }
         var absences: [Absence] = []
-        // Devices take turns, so that the others can be seen to go on.
+        // Devices take turns, so that the others can be seen to continue.
         let turns = devices * 2
         let turn = max(1, messages / (turns + 1))
         for index in 0..<turns {

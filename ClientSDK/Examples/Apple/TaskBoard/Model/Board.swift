@@ -1,18 +1,18 @@
 import Foundation
 import Tidemark
 
-/// A board. Who is a member sees it and all that is on it.
+/// A board. Its members see it and everything on it.
 struct Board: SyncModel, Hashable {
     static let collection = "boards"
     var id = UUID()
     var name: String
     var members: Set<String>
 
-    /// What belongs to the board.
+    /// The scope of everything that belongs to the board.
     var scope: ScopeID { ScopeID(record: id) }
 }
 
-/// A column of a board: what is to be done, what is under way.
+/// A column of a board, such as "to do" or "under way".
 struct BoardColumn: SyncModel, Hashable {
     static let collection = "columns"
     var id = UUID()

@@ -9,13 +9,13 @@ struct Card: SyncModel, Hashable {
     var columnId: UUID
     var title: String
     var details: String?
-    /// Between those of its neighbours, so that moving a card changes no other one.
+    /// A number between those of its neighbours, so that moving a card changes no other one.
     var position: Double
-    /// Added and removed one by one.
+    /// A set; labels are added and removed one by one.
     var labels: Set<String> = []
-    /// Counted: two votes at the same time are two.
+    /// A counter: two votes at the same time are two.
     var votes = 0
-    /// The name of the picture's bytes, which travel apart.
+    /// The digest of the picture's bytes, which travel separately.
     var cover: BlobDigest?
     var due: Date?
     /// Filled by the store.

@@ -2,7 +2,7 @@ import Foundation
 import Tidemark
 
 extension TaskBoard {
-    /// A card below the others of its column: where that is, is read in the transaction that writes it.
+    /// Adds a card below the others of its column; the transaction that writes it also reads that position.
     @discardableResult
     func addCard(_ title: String, to column: BoardColumn) async throws -> Card {
         let (card, _) = try await store.readAndWrite { snapshot, batch in
@@ -16,7 +16,7 @@ extension TaskBoard {
         return card
     }
 
-    /// Puts a card into a column, before another one there or below all.
+    /// Moves a card into a column, before another one there or below all.
     func move(_ card: UUID, to column: UUID, before next: UUID? = nil) async throws {
         try await store.readAndWrite { snapshot, batch in
             let cards = try snapshot.models(
@@ -31,7 +31,7 @@ extension TaskBoard {
         }
     }
 
-    /// What was edited on a screen: what differs from the card that was shown is written, and nothing else.
+    /// Saves an edited card: writes only what differs from the card that was shown.
     func save(_ edited: Card, shown: Card) async throws {
         try await store.repository(Card.self).update(edited, from: shown)
     }
@@ -46,7 +46,8 @@ extension TaskBoard {
         try await store.repository(Card.self).update(card) { $0.votes += 1 }
     }
 
-    /// The picture and its name on the card are durable together; the bytes go up when there is a connection.
+    /// Sets a picture. The picture and its digest on the card are durable together; the bytes are sent when there is a
+    /// connection.
     func setCover(_ jpeg: Data, of card: Card) async throws {
         try await store.write { batch in
             let digest = batch.keep(jpeg, in: card.scope)
@@ -54,7 +55,7 @@ extension TaskBoard {
         }
     }
 
-    /// A card goes with its checklist.
+    /// Deletes a card with its checklist.
     func delete(_ card: Card) async throws {
         try await store.readAndWrite { snapshot, batch in
             for step in try snapshot.models(Step.self, where: \.cardId == card.id) { batch.delete(step) }

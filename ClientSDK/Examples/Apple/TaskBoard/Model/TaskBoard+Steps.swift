@@ -19,7 +19,7 @@ extension TaskBoard {
         try await store.repository(Step.self).update(step) { $0.isDone = isDone }
     }
 
-    /// How far the checklists of a board's cards are, now and after each change.
+    /// Observes the progress of the checklists of a board's cards: now and after each change.
     func observeProgress(of board: UUID) -> LiveValues<[UUID: CardProgress]> {
         store.observe { snapshot in
             let rows = try snapshot.rows(
@@ -34,7 +34,7 @@ extension TaskBoard {
     }
 }
 
-/// Of one card's checklist.
+/// The progress of one card's checklist.
 struct CardProgress: Decodable, Hashable, Sendable {
     var cardId: UUID
     var done: Int

@@ -1,7 +1,7 @@
 import Foundation
 import Tidemark
 
-/// What the app does with its boards. The views read by themselves; what they write goes through here.
+/// The app's operations on its boards. The views read by themselves; their writes go through here.
 struct TaskBoard: Sendable {
     let store: SyncStore
 
@@ -12,7 +12,7 @@ struct TaskBoard: Sendable {
         TaskBoard(store: try await SyncStore.open(account: account, at: folder, schema: schema, models: models))
     }
 
-    /// A board with its first columns: all of it, or nothing.
+    /// Creates a board with its first columns, all or nothing.
     @discardableResult
     func makeBoard(_ name: String, with others: Set<String> = [], columns: [String]) async throws -> Board {
         let board = Board(name: name, members: others.union([store.account.text]))

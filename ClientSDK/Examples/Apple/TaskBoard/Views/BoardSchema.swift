@@ -1,9 +1,9 @@
 import Foundation
 import Tidemark
 
-/// The schema that the server was started with, among the app's resources.
+/// The schema of the app's server, from the app's resources.
 enum BoardSchema {
-    /// An app package has its resources in a bundle of its own, inside the app's.
+    /// Reads the schema. An app package has its resources in a bundle of its own, inside the app's.
     static func read() throws -> Schema {
         let inside = Bundle.main.paths(forResourcesOfType: "bundle", inDirectory: nil)
         for bundle in [Bundle.main] + inside.compactMap({ Bundle(path: $0) }) {

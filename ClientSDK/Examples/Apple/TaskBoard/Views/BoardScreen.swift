@@ -2,7 +2,7 @@ import Foundation
 import SwiftUI
 import Tidemark
 
-/// A board's columns beside one another, or the cards that were found in it.
+/// A board's columns side by side, or the cards that the search found in it.
 struct BoardScreen: View {
     let tasks: TaskBoard
     let line: StatusLine?

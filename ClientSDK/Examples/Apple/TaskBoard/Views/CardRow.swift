@@ -1,7 +1,7 @@
 import SwiftUI
 import Tidemark
 
-/// A card as its column shows it: labels, votes, how far the checklist is, and whether others have it yet.
+/// A card as its column shows it: labels, votes, progress of the checklist, and whether the server has it.
 struct CardRow: View {
     let tasks: TaskBoard
     let card: Card

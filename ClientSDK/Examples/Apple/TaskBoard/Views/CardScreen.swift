@@ -2,12 +2,12 @@ import Foundation
 import SwiftUI
 import Tidemark
 
-/// Edits a card. What was changed here is written, and nothing else, so that what others do to it meanwhile stays.
+/// Edits a card. Only fields changed here are written, so that others' changes of other fields stay.
 struct CardScreen: View {
     let tasks: TaskBoard
-    /// As it was when the screen was opened.
+    /// The card when the screen was opened.
     private let shown: Card
-    /// As it is now: labels, checklist and picture are written while the screen is open, here and elsewhere.
+    /// The present card: labels, checklist and picture are written while the screen is open, on this and other devices.
     @SyncQuery private var current: [Card]
     @State private var edited: Card
     @Environment(\.dismiss) private var dismiss

@@ -2,7 +2,7 @@ import Foundation
 import SwiftUI
 import Tidemark
 
-/// The cards of a column. One that is dropped here goes below the others.
+/// The cards of a column. A card that is dropped here is added below the others.
 struct ColumnView: View {
     let tasks: TaskBoard
     let column: BoardColumn

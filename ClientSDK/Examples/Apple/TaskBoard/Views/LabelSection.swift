@@ -1,7 +1,7 @@
 import SwiftUI
 import Tidemark
 
-/// A card's labels, each written when it is switched: two people may do so at the same time.
+/// A card's labels; each is written when it is switched, so two people can do so at the same time.
 struct LabelSection: View {
     let tasks: TaskBoard
     let card: Card

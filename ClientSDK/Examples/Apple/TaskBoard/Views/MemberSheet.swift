@@ -2,7 +2,7 @@ import Foundation
 import SwiftUI
 import Tidemark
 
-/// Who is taken in sees the board and all its cards, from then on and from before.
+/// The members of a board. A new member sees the board and all its cards, including earlier ones.
 struct MemberSheet: View {
     let tasks: TaskBoard
     private let id: UUID

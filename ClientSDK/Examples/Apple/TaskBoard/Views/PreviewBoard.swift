@@ -2,9 +2,9 @@ import Foundation
 import Tidemark
 import TidemarkTestKit
 
-/// A board of ann's, which bob has worked on, for previews.
+/// A board of ann's that bob has worked on, for previews.
 struct PreviewBoard: Sendable {
-    /// Lives as long as the stores of its clients are looked at.
+    /// The kit; it must live as long as its clients' stores are used.
     let kit: TestKit
     let tasks: TaskBoard
     let board: Board

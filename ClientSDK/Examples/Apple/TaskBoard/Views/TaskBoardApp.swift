@@ -28,7 +28,8 @@ import Tidemark
         .onChange(of: phase) { phase in if phase == .active { tasks?.store.resume() } else { tasks?.store.pause() } }
     }
 
-    /// With a newer version of the schema the store brings the device's file up to date when it opens.
+    /// Opens the store and connects. With a newer version of the schema, the store updates the device's file when it
+    /// opens.
     private static func open(_ sign: SignIn) async throws -> TaskBoard {
         let folder = URL.applicationSupportDirectory.appending(path: "boards")
         let tasks = try await TaskBoard.open(account: UserID(sign.user), at: folder, schema: try BoardSchema.read())
