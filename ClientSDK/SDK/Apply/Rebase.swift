@@ -133,7 +133,9 @@ struct Rebase {
     private func base(_ key: RecordKey, in collection: CollectionSchema) throws -> LocalRecord? {
         guard let base = try records.base(key) else { return nil }
         guard base.seq == 0, let mutations = committed[key] else { return base }
-        let settled = base.folding(mutations, in: collection, by: records.account)
+        var settled = base.folding(mutations, in: collection, by: records.account)
+        // The fields of a settled deletion are not stored: nothing may be shown that a later rebase would not show.
+        settled.buried = nil
         try records.saveBase(settled)
         return settled
     }

@@ -145,8 +145,7 @@ package struct SyncMachine: Sendable {
         case .closed(let code, let reason): closed(code, reason, now: now, &effects)
         case .lost(let reason): lost(reason, now: now, &effects)
         case .received(let bytes): received(bytes, now: now, &effects)
-        case .arrived(let messages):
-            take(messages, now: now, &effects)
+        case .arrived(let messages): take(messages, now: now, &effects)
         case .wrote:
             isDrained = false
             push(now: now, &effects)

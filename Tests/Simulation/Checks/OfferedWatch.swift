@@ -53,7 +53,10 @@ struct OfferedWatch {
 
     /// What was shown, and was not begun by this device, which offers that again, can be looked at.
     private func checkKept(_ record: LocalRecord, _ device: Device, _ db: Database) throws {
+        // The device's own creation may be parked by the same welcome, with all its contents.
+        let parked = "SELECT EXISTS (SELECT 1 FROM tidemark_parked WHERE instr(body, ?) > 0)"
         guard device.database.limits.rescueBytesMax == LocalLimits().rescueBytesMax,
+            try Bool.fetchOne(db, sql: parked, arguments: [record.key.id.description]) != true,
             try RecordTable(db, device.database).base(record.key)?.existence != .absent
         else { return }
         let sql = "SELECT EXISTS (SELECT 1 FROM tidemark_rescue WHERE collection = ? AND local_id = ? AND number = ?)"
