@@ -76,7 +76,8 @@ import Testing
             fileSize, functionLength, pathNames, typeNames, publicNames, verbs, calls, unstructuredTasks, purity,
             timeLimits,
             outsideImports,
-            directions, reasons, unfinished, links, wording, scripts, documentation(witnesses: witnesses),
+            directions, reasons, unfinished, links, wording, docOpenings, places, scripts,
+            documentation(witnesses: witnesses),
         ]
         for allowance in Allowance.all {
             let file = Repository.files.first { $0.path == allowance.path }
