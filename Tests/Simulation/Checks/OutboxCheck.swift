@@ -17,11 +17,11 @@ struct OutboxCheck {
     }
 
     /// - Parameters:
-    /// ///   - released: parked transactions that the app sent again under another id, or gave up.
-    /// ///   - contested: transactions with contested fields: if the server loses one, it is judged again and may be
-    /// parked again.
-    /// ///   - forgotten: committed transactions of which only the number is kept.
-    /// ///   - isKept: committed transactions are in the journal, if that has room.
+    ///   - released: parked transactions that the app sent again under another id, or gave up.
+    ///   - contested: transactions with contested fields: if the server loses one, it is judged again and may be
+    ///     parked again.
+    ///   - forgotten: committed transactions of which only the number is kept.
+    ///   - isKept: committed transactions are in the journal, if that has room.
     func checkConservation(
         of written: Set<TransactionID>, released: Set<TransactionID>, contested: Set<TransactionID>,
         forgotten: Set<TransactionID>, isKept: Bool

@@ -84,10 +84,10 @@ extension OracleState {
 
     /// The same for a record as a device shows it. Returns `nil` when the device does not show it, since the server
     /// would refuse the restore.
-    /// ///
-    /// /// - Parameters:
-    /// ///   - deleted: the fields that a pending write has deleted; `nil` when the device does not know them.
-    /// ///   - admitted: the written fields as a creation accepts them.
+    ///
+    /// - Parameters:
+    ///   - deleted: the fields that a pending write has deleted; `nil` when the device does not know them.
+    ///   - admitted: the written fields as a creation accepts them.
     static func restored(
         _ deleted: Fields?, by written: Fields, _ admitted: Fields, _ key: RecordKey, _ collection: CollectionSchema
     ) -> Fields? {

@@ -116,8 +116,8 @@ struct OracleState {
     }
 
     /// Applies a whole transaction, or nothing.
-    /// ///
-    /// /// - Returns: the reason for a refusal, and the contested fields of all records.
+    ///
+    /// - Returns: the reason for a refusal, and the contested fields of all records.
     mutating func apply(
         _ transaction: Transaction, by user: UserID
     ) -> (refusal: Rejection?, contested: [ContestedFields]) {

@@ -11,7 +11,7 @@ final class Compactions {
     private(set) var tombstones = 0
     /// The number up to which the database has forgotten the past.
     private(set) var horizon: SequenceNumber = 0
-    /// How often the server asked a device below the horizon to fill its scopes anew and to compare its copy.
+    /// The number of times that the server asked a device below the horizon to fill and compare its copy anew.
     private(set) var refilled = 0
     private(set) var compared = 0
     private static let keepMax: Milliseconds = 2_500

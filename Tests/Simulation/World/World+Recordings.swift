@@ -3,8 +3,8 @@ import Tidemark
 
 extension World {
     /// Writes each device's recording into a folder, one file a device.
-    /// ///
-    /// /// - Returns: the files' path, with a star for the device; the reason if they cannot be written.
+    ///
+    /// - Returns: the files' path, with a star for the device; the reason if they cannot be written.
     func writeRecordings() -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-seed-\(plan.seed)")
         do {
