@@ -31,7 +31,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `an echo that comes before its settlement shows no second row and stays pending`() throws {
+    @Test func `an echo that arrives before its settlement shows no second row and stays pending`() throws {
         let bench = try bench()
         try bench.write(1, .note(1, ["text": "hi"]))
         try bench.write(2, .set(.note(1), "text", "ho"))
@@ -58,7 +58,7 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "synced")
     }
 
-    @Test func `a patch that no longer applies is left out and left to the server`() throws {
+    @Test func `a patch that no longer applies is left for the server to judge`() throws {
         let bench = try bench()
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
         try bench.write(1, .set(.note(1), "text", "mine"))
@@ -82,7 +82,7 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "failed")
     }
 
-    @Test func `a number that is settled without its outcome was told to somebody else`() throws {
+    @Test func `a number that is settled without its outcome was answered to another file`() throws {
         let bench = try bench()
         try bench.write(1, .note(1))
         let error = #expect(throws: StoreError.self) {

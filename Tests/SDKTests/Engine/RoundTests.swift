@@ -122,7 +122,7 @@ import TidemarkWire
     }
 
     @Test
-    func `a server that falls again and again is found as soon as the first time, if it served for a while between`() {
+    func `a server that fails repeatedly is found as soon as the first time, if it served for a while between`() {
         var bench = MachineBench()
         bench.on(.start)
         for _ in 0..<30 {
@@ -141,7 +141,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a server that ends each connection at once is asked less and less often`() {
+    @Test func `a server that ends each connection at once is tried less and less often`() {
         var bench = MachineBench()
         bench.on(.start)
         for _ in 0..<80 {

@@ -35,7 +35,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a caller that gives up does not wait, and neither does one whose connection is taken away`()
+    @Test func `a caller that gives up does not wait, and neither does one whose connection is removed`()
         async throws
     {
         server.set(mute: true)

@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// A user with more scopes than a connection holds is told so by name.
+/// A user with more scopes than a connection holds is informed by an event.
 @Suite struct ScopesLeftOutTests {
     private func welcome(_ bench: Bench, leftOut: Int) throws -> [SyncLogEvent] {
         _ = try bench.database.beginConnection()

@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import Tidemark
 
 @Suite(.timeLimit(.minutes(5))) struct SyncMetricsTests {
-    @Test func `rates are shares of what is over, and nothing before it`() {
+    @Test func `rates are shares of finished work, and nothing before it`() {
         var metrics = SyncMetrics()
         #expect(metrics.successRate == nil && metrics.acceptanceRate == nil && metrics.cacheHitRate == nil)
         for _ in 1...3 {
@@ -41,7 +41,7 @@ import TidemarkModel
         #expect(store.metrics.cacheHitRate == 1, "all there is is here")
     }
 
-    @Test func `what older records cost is told apart from what is here`() async throws {
+    @Test func `the cost of older records is separated from that of present ones`() async throws {
         var limits = LocalLimits()
         limits.cache.filling = .newest(1)
         let database = try LocalDatabase.inMemory(

@@ -5,11 +5,11 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What is said of single scopes: pinned, with a budget, evicted alone.
+/// Settings of single scopes: pinned, with a budget, evicted alone.
 @Suite(.timeLimit(.minutes(5))) struct KeepingTests {
     private let rooms = [RecordKey.room(1).scope, RecordKey.room(2).scope]
 
-    /// Two rooms with ten notes each, of which everything is here, a second apart.
+    /// Two rooms with ten notes each, all of them in the copy, a second apart.
     private func bench(_ change: (inout LocalLimits) -> Void = { $0.cache.bytesMax = nil }) throws -> Bench {
         var limits = LocalLimits()
         change(&limits)
@@ -106,7 +106,7 @@ import TidemarkWire
         #expect(try #require(usage.first).bytes > 900 && usage[1].bytes < usage[0].bytes / 2)
     }
 
-    @Test func `what was said of a scope outlives a restart`() async throws {
+    @Test func `the settings of a scope survive a restart`() async throws {
         let folder = try TemporaryFolder()
         let open = { try await SyncStore.open(account: Bench.user, at: folder.url, schema: try TestSchema.schema()) }
         let store = try await open()
@@ -135,7 +135,7 @@ import TidemarkWire
     }
 }
 
-/// Nobody is reached.
+/// A transport that reaches no server.
 struct NobodyThere: Transport {
     struct Unreachable: Error {}
 

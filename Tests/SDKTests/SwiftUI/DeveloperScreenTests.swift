@@ -41,7 +41,7 @@ import TidemarkModel
         #expect(screen.error != nil && !screen.isBusy)
     }
 
-    @Test func `what was refused, got no answer or has no room is alarming`() {
+    @Test func `refused and unanswered writes and a full disk are alarming`() {
         var status = SyncStatus(phase: .live, lastSync: Date(timeIntervalSince1970: 0))
         (status.failed, status.parked, status.failedBlobs, status.isDiskFull) = (1, 2, 3, true)
         let lines = DeveloperScreen.lines(status, StoreStatistics(), SyncMetrics(), [])
