@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-/// How soon things are seen, in the kit's time and in ours.
+/// The delay of changes, in the kit's time and in real time.
 @Suite(.timeLimit(.minutes(5))) struct ArrivalTests {
     @Test func `what another device adds, changes and removes is seen here within a second`() async throws {
         let desk = try await Desk()
@@ -28,7 +28,7 @@ import TidemarkTestKit
 
     @Test func `without a network a write returns at once, and it is there to be read`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-kit-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let desk = try await Desk()
         let tablet = try await desk.kit.client("ann", at: folder)

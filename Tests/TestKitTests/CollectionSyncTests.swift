@@ -29,7 +29,7 @@ import TidemarkTestKit
 
     @Test func `without a network it returns at once with what is known, and so does the next launch`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-kit-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let desk = try await Desk()
         let tablet = try await desk.kit.client("ann", at: folder)

@@ -76,7 +76,7 @@ import TidemarkTestKit
         let cancelled = (0..<100).map { _ in Task { for try await _ in values {} } }
         for watch in cancelled { watch.cancel() }
         for watch in cancelled { _ = await watch.result }
-        // A first read that was under way when its observer went is no second one: it is over before this one.
+        // A first read in progress when its observer ended is no second one: it ends before this one.
         try await desk.ann.store.read { _ in }
         let before = reads.withLock { $0 }
         #expect(before >= 900)

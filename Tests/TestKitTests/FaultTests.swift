@@ -33,8 +33,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `a connection that goes silent is noticed by who has something to send and by who has not`() async throws
-    {
+    @Test func `a silent connection is noticed with something to send and without`() async throws {
         let desk = try await Desk()
         desk.kit.faults.silence(desk.ann)
         desk.kit.faults.silence(desk.bob)
@@ -45,7 +44,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `a token that is refused keeps a device out until it is taken, and what was written is sent then`()
+    @Test func `a refused token keeps a device out until it is accepted, and writes are sent then`()
         async throws
     {
         let desk = try await Desk()
@@ -80,7 +79,7 @@ import TidemarkTestKit
         _ point: KillPoint
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-kit-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let desk = try await Desk()
         let tablet = try await desk.kit.client("ann", at: folder)

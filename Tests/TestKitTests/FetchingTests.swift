@@ -14,7 +14,7 @@ import TidemarkTestKit
         scope = ScopeID(record: desk.room.id)
     }
 
-    /// Ten notes, of which bob's device keeps three.
+    /// Writes ten notes, of which bob's device keeps three.
     private func evicted() async throws -> [Note] {
         for number in 1...10 { try await desk.write("\(number)", by: desk.ann) }
         try await desk.kit.settle()
@@ -33,14 +33,14 @@ import TidemarkTestKit
         try await desk.ann.store.repository(Note.self).update(first.id) { $0.text = "one" }
         try await desk.kit.settle()
         #expect(try await notes.fetch(first.id, in: scope)?.text == "one")
-        // The page before those that were here has no gap, and nothing twice.
+        // The page before the present ones has no gap and no duplicate.
         try await notes.loadOlder(in: scope, count: 50)
         try await desk.kit.settle()
         #expect(try await notes.readAll().map(\.text) == ["one"] + (2...10).map { "\($0)" })
         try desk.kit.expectConverged()
     }
 
-    @Test func `what the server does not have either is nil, and where all is here nobody is asked`() async throws {
+    @Test func `a record that the server lacks too is nil, and with a complete copy no server is asked`() async throws {
         #expect(try await notes.fetch(UUID(), in: scope) == nil)
         #expect(try await notes.fetch(UUID(), in: ScopeID(record: UUID())) == nil)
         let rows = try await evicted()

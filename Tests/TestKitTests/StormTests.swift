@@ -57,7 +57,7 @@ import TidemarkTestKit
             if step.isMultiple(of: 2) {
                 desk.ann.goOffline()
                 desk.ann.store.pause()
-                // So that the network goes at each point of a conversation: before, between and after its messages.
+                // The network is lost at each point of a conversation: before, between and after its messages.
                 desk.kit.faults.latency(.milliseconds(2 + step % 48))
             } else {
                 desk.ann.goOnline()
@@ -170,7 +170,7 @@ import TidemarkTestKit
     }
 }
 
-/// SplitMix64.
+/// A generator of random numbers (SplitMix64).
 struct Chance: RandomNumberGenerator {
     private var state: UInt64
 

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-/// The room's notes in the app's next version, which calls them otherwise.
+/// The room's notes in the app's next version, which names them differently.
 private struct Memo: SyncModel, Equatable {
     static let collection = "memos"
     var id = UUID()
