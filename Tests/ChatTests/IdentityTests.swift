@@ -10,7 +10,7 @@ import TidemarkChat
         let (ann, bob) = (UserID("ann"), UserID("bob"))
         let direct = ChatID.directConversation(ann, bob)
         #expect(direct == ChatID.directConversation(bob, ann))
-        // Written down: a version that made other ids would split every conversation.
+        // Fixed values: a version that made other ids would split every conversation.
         #expect(UniqueID(direct).description == "13bf88ee-4cdc-8c97-a342-cdd42b60e973")
         #expect(direct != ChatID.directConversation(ann, ann))
         #expect(

@@ -39,7 +39,7 @@ import TidemarkTestKit
         try await kit.settle()
         #expect(try kit.rows(of: Order.self).first?.price == 60)
 
-        // The server is asked, and its answer is there the next time.
+        // The server is asked, and its answer is available the next time.
         _ = try await ann.store.history(of: order, in: "orders")
         try await kit.settle()
 

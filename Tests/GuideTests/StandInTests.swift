@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkChat
 
-/// A messenger that is made of values, with what an app can see of the modules alone.
+/// A messenger made of values, using only the modules' public API.
 private struct PaintedMessages: MessageRepository {
     let room: UUID
 
@@ -107,7 +107,7 @@ private struct PaintedUsers: UserRepository {
         #expect(presences == [.unknown, .online])
     }
 
-    @Test func `a receipt and a status of a stand-in say what they were given`() async throws {
+    @Test func `a receipt and a status of a stand-in return the given values`() async throws {
         let todo = Todo(listId: UUID(), title: "Milk")
         var steps: [WriteStep] = []
         let receipt = try await PaintedTodos().add(todo)

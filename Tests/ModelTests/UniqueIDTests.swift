@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 
 @Suite struct `Unique ids` {
-    @Test func `the text form reads back in either case`() {
+    @Test func `the text form is parsed in either case`() {
         let text = "018f3a2b-00ff-7abc-8def-0123456789ab"
         #expect(UniqueID(text)?.description == text)
         #expect(UniqueID(text.uppercased())?.description == text)

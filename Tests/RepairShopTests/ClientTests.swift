@@ -37,7 +37,7 @@ import TidemarkRepairShop
         try await ann.shop.orders.updateOrderStatus(open.id, to: .pickedUp)
         let changed = await lists.next()?.records.last
         #expect(changed?.totalSpent.first == Money(minorUnits: 6_000, currency: "EUR"))
-        // What is reckoned is not written back.
+        // Computed values are not written back.
         try await ann.shop.clients.update(cem.id) { $0.phone = "1" }
         #expect(try await ann.shop.clients.read(cem.id).orderCount == 5)
         #expect(try await ann.shop.clients.read(dee.id).totalSpent.isEmpty)

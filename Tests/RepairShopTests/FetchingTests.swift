@@ -40,7 +40,7 @@ import TidemarkTestKit
         try await bench.orders.updateOrderStatus(old.id, to: .ready)
         try await kit.settle()
         #expect(try await counter.orders.read(old.id).status == .ready)
-        // What nobody has is not found, there as here.
+        // A record that does not exist is not found, there as here.
         let id = UUID()
         await #expect(throws: RepairShopError.notFound(collection: "orders", id: id)) {
             try await kit.whileRunning { try await bench.orders.read(id) }
@@ -58,7 +58,7 @@ import TidemarkTestKit
         let order = try await take(1)
         try await kit.settle()
         #expect(try await counter.clients.read(client.id).phone == nil)
-        // What the app does in `didReceiveRemoteNotification`.
+        // The code of the app in `didReceiveRemoteNotification`.
         let status = try await kit.whileRunning { await bob.store.runOnce(deadline: .seconds(25)) }
         #expect(status.activity == .completed && status.pending == 0 && bob.store.isPaused)
         #expect(try await bench.orders.read(order.id).number == 1)

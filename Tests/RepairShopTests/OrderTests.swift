@@ -100,7 +100,7 @@ import TidemarkTestKit
         #expect(try await ann.shop.orders.read(order.id).status == .received)
     }
 
-    @Test func `a form writes what was edited since it opened, and takes back nothing that others did meanwhile`()
+    @Test func `a form writes the fields edited since it opened, and undoes no change that others made meanwhile`()
         async throws
     {
         let kit = try TestKit(schema: try RepairShopSchema.schema())
@@ -132,7 +132,8 @@ import TidemarkTestKit
             let client = try await shop.clients.read(client.id)
             #expect(client.phone == "1" && client.city == "Town")
         }
-        // What the form did not see is not lost. The server is asked, and its answer is there the next time.
+        // Values that the form did not see are not lost. The server is asked, and its answer is available the next
+        // time.
         _ = try await ann.store.history(of: order.id, in: "orders")
         try await kit.settle()
         let history = try await ann.store.history(of: order.id, in: "orders")

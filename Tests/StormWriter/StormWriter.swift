@@ -3,7 +3,8 @@ import Logging
 import Tidemark
 import TidemarkNIOTransport
 
-/// A client process to be killed: writes numbered messages as fast as it can, and says after each that it is durable.
+/// A client process to be killed: it writes numbered messages as fast as it can, and reports after each that it is
+/// durable.
 ///
 ///     StormWriter URL TOKEN FOLDER SCHEMA CONVERSATION LAST [blobs]
 ///
