@@ -63,7 +63,7 @@ import TidemarkNIOTransport
         }
     }
 
-    /// What goes with a message: other bytes for each, 8 to 200 KB.
+    /// The bytes of a message: different ones for each, 8 to 200 KB.
     private static func bytes(_ number: Int64) -> Data {
         let word = withUnsafeBytes(of: number.littleEndian) { Data($0) }
         return Data((0..<1_000 + Int(number % 9) * 3_000).lazy.map { _ in word }.joined())
