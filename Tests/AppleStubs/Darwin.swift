@@ -102,7 +102,7 @@ public func posix_spawn(
     _ arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>, _ environment: UnsafePointer<UnsafeMutablePointer<CChar>?>
 ) -> Int32 { 0 }
 
-// MARK: What Apple's headers do not have
+// MARK: Names that Apple's headers lack
 
 @available(*, unavailable) public let MSG_NOSIGNAL: Int32 = 0
 @available(*, unavailable) public let O_DIRECT: Int32 = 0

@@ -134,7 +134,7 @@ import TidemarkModel
         #expect(try fold(Fields(), [NamedPatch("rank", .set(7))], isService: true)["rank"] == 7)
     }
 
-    // MARK: What was seen
+    // MARK: Seen values
 
     private func mark(_ value: FieldValue?, _ field: String) throws -> ValueMark {
         ValueMark(value, of: try #require(Self.collection.field(field)))

@@ -175,7 +175,7 @@ import TidemarkModel
         #expect(try lost(["a": 1], ["a": 2], ["a": 2]).isEmpty)
     }
 
-    // MARK: What a write overwrites unseen
+    // MARK: Values overwritten unseen
 
     /// A field's value when the writer saw it, the one that the write met, the one that it set, and whether that is a
     /// loss.

@@ -199,7 +199,7 @@ import TidemarkSequencer
         #expect(try replace(&again, 1, "ann", span, "clubs", 1, ["members": ["bob"]]) == .invalid)
     }
 
-    // MARK: Deleted before what was deleted was kept
+    // MARK: Deletions without a stored body
 
     @Test func `without a stored deleted body, only what no user could misuse is restored`() throws {
         var desk = try desk()

@@ -33,7 +33,7 @@ import TidemarkWire
         "release": 5_764_535_189_870_832_185,
     ]
 
-    // MARK: What is frozen
+    // MARK: Frozen bytes
 
     @Test func `lines of a version change only together with the version`() {
         let sum = file.checksum { !$0.isLater }
@@ -176,7 +176,7 @@ import TidemarkWire
         #expect(Set(file.names("error")) == Set(ErrorCode.allCases.map(\.rawValue)))
     }
 
-    // MARK: What a peer ignores
+    // MARK: Ignored members
 
     @Test func `an unknown member is ignored in every message`() throws {
         for (message, name) in GoldenFrames.allClient {
@@ -234,7 +234,7 @@ import TidemarkWire
     /// The message with an unknown member in front.
     private static func grown(_ text: String) -> [UInt8] { Array("{\(unknown),\(text.dropFirst())".utf8) }
 
-    // MARK: Who does not ask is not told
+    // MARK: Unannounced features
 
     @Test func `a peer that does not announce a feature neither sends nor receives its messages`() throws {
         let hello = Hello(client: GoldenFrames.first, isNewClient: false, connection: 1)

@@ -85,7 +85,7 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "failed")
     }
 
-    // MARK: Answers of failure
+    // MARK: Failure answers
 
     /// The same device, whose first write was answered with a failure each time.
     private func answered() throws -> Bench {

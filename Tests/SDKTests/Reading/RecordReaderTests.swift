@@ -107,7 +107,7 @@ import TidemarkModel
         }
     }
 
-    // MARK: Two ways
+    // MARK: Both ways of reading
 
     private struct Outcome<Value: Equatable>: Equatable {
         var value: Value?

@@ -55,7 +55,7 @@ import TidemarkWire
 
     private func note(_ number: UInt64, _ text: String) -> Mutation { .note(number, ["text": .string(text)]) }
 
-    // MARK: What is found
+    // MARK: Results
 
     @Test func `a waiting row is found, and the search adds it to the index`() async throws {
         let bench = try bench()
@@ -161,7 +161,7 @@ import TidemarkWire
         try checkIndex(bench)
     }
 
-    // MARK: Who searches
+    // MARK: Readers
 
     @Test func `a searching snapshot is consistent, also when it hides missing rows`() async throws {
         let store = try await SyncStore.open(
@@ -194,7 +194,7 @@ import TidemarkWire
         try checkIndex(bench)
     }
 
-    // MARK: How many wait
+    // MARK: Waiting rows
 
     @Test func `few rows wait, however many are written one by one`() throws {
         let bench = try bench()

@@ -41,7 +41,7 @@ struct Bench {
         } catch { return error as? StoreError }
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
     /// The row that the app sees.
     func row(_ key: RecordKey) throws -> LocalRecord? {

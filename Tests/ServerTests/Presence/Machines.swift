@@ -94,7 +94,7 @@ struct Machines {
         }
     }
 
-    // MARK: Time and words
+    // MARK: Time and messages
 
     /// Lets seconds pass, with a tick of each machine in each.
     mutating func pass(seconds: Int) {

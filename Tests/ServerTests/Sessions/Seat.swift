@@ -52,7 +52,7 @@ struct Seat {
         return messages
     }
 
-    // MARK: The server around it
+    // MARK: The server's answers
 
     /// Commits the next batch: it settles the client's next transactions, and writes a post of so many bytes.
     mutating func commit(settling count: Int = 0, bytes: Int = 0) {

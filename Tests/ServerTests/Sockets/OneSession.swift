@@ -108,7 +108,7 @@ struct OneSession {
         ]
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// Sends hello with a cursor, holding the wall; the store's snapshot is of this state.
     ///
@@ -259,7 +259,7 @@ struct OneSession {
         run(.tick)
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
     var session: Session? { machine.session(Self.id) }
 

@@ -212,7 +212,7 @@ struct DeliveryWatch {
             "\(answer.scope) compared at \(at) for the grant of \(answer.since), not \(grant ?? -1)")
     }
 
-    // MARK: Both
+    // MARK: Rows
 
     /// A row that is sent under a number is the row that was committed under it.
     private func judge(_ row: Change, to user: UserID, _ world: World) throws(Violation) {

@@ -41,7 +41,7 @@ struct Rights {
     /// Users who became members of a scope without any member letting them in.
     private var intruders: [ScopeID: Set<UserID>] = [:]
 
-    // MARK: What is committed
+    // MARK: Commits
 
     /// - Parameter writers: the users whose accepted transactions of the batch write each record.
     mutating func committed(_ batch: CommittedBatch, by writers: [RecordKey: Set<UserID>]) throws {
@@ -126,7 +126,7 @@ struct Rights {
         return Set(elements.compactMap { if case .string(let text) = $0 { UserID(text) } else { nil } })
     }
 
-    // MARK: What goes out
+    // MARK: Deliveries
 
     /// Judges a row of a frame or a page.
     func judge(_ row: Change, to user: UserID) throws(Violation) {

@@ -113,7 +113,7 @@ extension Device {
         }
     }
 
-    // MARK: What the app can see
+    // MARK: The app's view
 
     /// The name of a field in this version of the app.
     var detailField: String { isEarlier ? WorkloadSchema.renamed.from : WorkloadSchema.renamed.to }

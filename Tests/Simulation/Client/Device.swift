@@ -191,7 +191,7 @@ final class Device {
         return result
     }
 
-    // MARK: Where it stands
+    // MARK: State
 
     /// The number that its cursor names.
     func position() -> SequenceNumber { watch.position }

@@ -41,7 +41,7 @@ final class ModelDatabase {
         waiting.removeFirst().run()
     }
 
-    // MARK: Everything else
+    // MARK: Other calls
 
     /// Runs a call with the delays and failures of a database; `done` gets `nil` when it failed.
     func call<Answer>(
