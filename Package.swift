@@ -290,8 +290,7 @@ let package = Package(
                 "Tidemark", "TidemarkNIOTransport", "TidemarkRepairShop", "TidemarkTestKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "ClientSDK/Examples/RepairShop"),
-        // The part of an example for Apple's platforms that runs on every system; `deploy/lib/apple.sh` compiles all of
-        // it.
+        // The portable part of an example for Apple's platforms; `deploy/lib/apple.sh` compiles the whole example.
         .target(
             name: "TaskBoardModel", dependencies: ["Tidemark"], path: "ClientSDK/Examples/Apple/TaskBoard/Model",
             exclude: ["board.schema.json", "board.version1.schema.json"]),
@@ -491,8 +490,7 @@ for target in package.targets {
     }
 }
 
-// The privacy manifests that the App Store reads. On other systems they would only add a bundle, and code that searches
-// for it.
+// The privacy manifests that the App Store reads. On other systems they would only add a bundle, and code to find it.
 for target in package.targets where ["Tidemark", "TidemarkExtension"].contains(target.name) {
     #if canImport(Darwin)
     target.resources = [.copy("PrivacyInfo.xcprivacy")]
