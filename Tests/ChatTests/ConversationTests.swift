@@ -73,7 +73,7 @@ import TidemarkTestKit
         }
     }
 
-    @Test func `two changes of members that meet are both made`() async throws {
+    @Test func `two concurrent changes of members are both made`() async throws {
         let kit = try TestKit(schema: try ChatSchema.schema())
         let devices = (ann: try await kit.client("ann"), bob: try await kit.client("bob"))
         let (ann, bob) = (Chat(devices.ann.store), Chat(devices.bob.store))
@@ -107,7 +107,7 @@ import TidemarkTestKit
         await #expect(throws: ChatError.notFound) { try await ann.chat.conversations.leave(UUID()) }
     }
 
-    @Test func `the list has the newest conversation first, with its last message and what others are called`()
+    @Test func `the list has the newest conversation first, with its last message and the others' names`()
         async throws
     {
         let ann = try Messenger("ann")

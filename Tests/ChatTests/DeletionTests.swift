@@ -48,7 +48,7 @@ import TidemarkTestKit
         try kit.expectConverged()
     }
 
-    @Test func `conversations and users say how their sending goes, and who is there`() async throws {
+    @Test func `conversations and users show the progress of their sending, and who is present`() async throws {
         let kit = try TestKit(schema: try ChatSchema.schema())
         let device = try await kit.client("ann")
         let ann = Chat(device.store)

@@ -75,7 +75,7 @@ import TidemarkTestKit
         #expect(try await shown(bob).map(\.text) == ["hello", "behind"])
     }
 
-    @Test func `a message that is retried goes alone, and what failed in another conversation stays failed`()
+    @Test func `a retried message is sent alone, and failed ones in another conversation stay failed`()
         async throws
     {
         let other = try await ann.conversations.createDirect(with: UserID("cem")).id

@@ -20,7 +20,7 @@ import TidemarkChat
         #expect(ChatID.receipts(of: ann, in: direct) != ChatID.receipts(of: bob, in: direct))
     }
 
-    @Test func `the schema that a server takes for trying things out is the chat's`() throws {
+    @Test func `the schema of a development server is the chat's`() throws {
         #expect(try ServerConfiguration.sampleSchema() == ChatSchema.schema())
     }
 }

@@ -44,7 +44,7 @@ import TidemarkChat
         }
     }
 
-    @Test func `a refused message stays as failed at its place until it is retried or discarded`() async throws {
+    @Test func `a refused message stays as failed in its position until it is retried or discarded`() async throws {
         try await TestServer.running { server in
             let (ann, bob) = (try Messenger("ann"), try Messenger("bob"))
             let group = try await ann.chat.conversations.createGroup(name: "g", imageURL: nil, members: [bob.user]).id
@@ -119,7 +119,7 @@ import TidemarkChat
         }
     }
 
-    @Test func `a message that was not sent is there after a restart, with its state`() async throws {
+    @Test func `an unsent message exists after a restart, with its state`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-chat-\(UUID().uuidString)")
         defer {
             // The system empties its temporary folder anyway.
@@ -140,7 +140,7 @@ import TidemarkChat
         #expect(try await chat.conversations.read(room)?.lastMessage?.text == "kept")
     }
 
-    @Test func `pages before a date and before a message leave nothing out and nothing twice`() async throws {
+    @Test func `pages before a date and before a message omit and repeat nothing`() async throws {
         let ann = try Messenger("ann")
         let room = try await ann.chat.conversations.createDirect(with: UserID("bob")).id
         for number in 1...25 { try await ann.chat.messages.send("\(number)", to: room) }
@@ -156,7 +156,7 @@ import TidemarkChat
         #expect(try await ann.chat.messages.page(before: try #require(rest.first), limit: 10).isEmpty)
     }
 
-    @Test func `an answer sorts after what it answers although the other clock is fast`() async throws {
+    @Test func `an answer is sorted after the message that it answers although the other clock is fast`() async throws {
         let schema = try ChatSchema.schema()
         let fast = StoreEnvironment(now: { 60_000 }, random: StoreEnvironment.system.random)
         let slow = StoreEnvironment(now: { 1_000 }, random: StoreEnvironment.system.random)

@@ -5,7 +5,7 @@ import Tidemark
 @testable import TidemarkChat
 
 @Suite(.timeLimit(.minutes(5))) struct ReceiptTests {
-    @Test func `receipts from two devices of one user converge to the furthest, and the earliest time counts`()
+    @Test func `receipts from two devices of one user converge to the furthest, with the earliest time`()
         async throws
     {
         try await TestServer.running { server in
@@ -66,7 +66,7 @@ import Tidemark
         }
     }
 
-    @Test func `messages that scroll by are marked as read together`() async throws {
+    @Test func `messages that are scrolled past are marked as read together`() async throws {
         try await TestServer.running { server in
             var limits = ChatLimits()
             limits.receiptPause = .milliseconds(1)
@@ -90,7 +90,7 @@ import Tidemark
         }
     }
 
-    @Test func `marks only rise, and the times of the last ones are kept`() throws {
+    @Test func `marks only rise, and the last ones keep their times`() throws {
         var record = ReceiptRecord(of: UserID("bob"), in: UUID())
         record.author = "bob"
         for number in Int64(1)...100 { record.note(.read, through: number * 10, at: number, timesMax: 64) }

@@ -54,7 +54,7 @@ import TidemarkWire
 }
 
 @Suite(.timeLimit(.minutes(5))) struct TypingTests {
-    @Test func `the other sees who types until the message arrives, and an outsider sees nothing`() async throws {
+    @Test func `the other sees a user type until the message arrives, and an outsider sees nothing`() async throws {
         try await TestServer.running { server in
             let (ann, bob, eve) = (try Messenger("ann"), try Messenger("bob"), try Messenger("eve"))
             for device in [ann, bob, eve] {

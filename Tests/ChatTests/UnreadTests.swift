@@ -65,7 +65,7 @@ import TidemarkWire
         try #require(try await messenger.chat.conversations.read(room))
     }
 
-    @Test func `nothing is called unread before it is known what was read elsewhere`() async throws {
+    @Test func `nothing is called unread before the marks of the user's other devices are known`() async throws {
         let messenger = try device()
         try page(messenger, "conversations", [conversation()])
         try page(messenger, "messages", (101...105).reversed().map { message($0) }, next: 101)
@@ -131,7 +131,7 @@ import TidemarkWire
         #expect(try await messenger.conversations { _ in true }.first?.unread == Unread(count: 3, isExact: false))
     }
 
-    @Test func `own messages are not unread, and a message that is read by others says by whom and when`() async throws
+    @Test func `own messages are not unread, and a message that others have read shows by whom and when`() async throws
     {
         let messenger = try device()
         try page(messenger, "conversations", [conversation()])

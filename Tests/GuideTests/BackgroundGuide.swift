@@ -5,7 +5,7 @@ import TidemarkLock
 import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(5))) struct BackgroundGuide {
-    @Test func `a round in the background sends what was written while paused`() async throws {
+    @Test func `a round in the background sends writes made while paused`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let client = try await kit.client("ann")
         let store = client.store

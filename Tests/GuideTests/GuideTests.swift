@@ -36,7 +36,7 @@ import Tidemark
         }
     }
 
-    @Test func `what the guide says to depend on is what the package offers`() throws {
+    @Test func `the dependencies of the guide are products of the package`() throws {
         let page = try String(contentsOf: Self.catalogue.appending(path: "Adding.md"), encoding: .utf8)
         let manifest = try String(
             contentsOf: Self.here.appending(path: "../../Package.swift").standardizedFileURL, encoding: .utf8)

@@ -87,7 +87,7 @@ private struct PaintedUsers: UserRepository {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct StandInTests {
-    @Test func `a screen of a messenger sees what stands in for its repositories`() async throws {
+    @Test func `a screen of a messenger works with stand-ins for its repositories`() async throws {
         let (messages, room) = (PaintedMessages(room: UUID()) as any MessageRepository, UUID())
         var pages: [[MessageStatus]] = []
         for try await page in messages.observe(room, newest: 50) { pages.append(page.map(\.status)) }

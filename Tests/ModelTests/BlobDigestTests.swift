@@ -15,7 +15,7 @@ import TidemarkModel
         #expect("\(BlobDigest(sha256: bytes))" == Self.ofNothing)
     }
 
-    @Test func `each byte counts, at each place`() {
+    @Test func `each byte matters, at each index`() {
         let text = Array(Self.ofNothing.utf8)
         for place in text.indices {
             for byte in UInt8.min...127 {

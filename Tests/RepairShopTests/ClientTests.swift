@@ -14,7 +14,8 @@ import TidemarkRepairShop
         return order
     }
 
-    @Test func `a client has the count of their orders and what they spent, reckoned from the orders`() async throws {
+    @Test func `a client has the count of their orders and the sum they spent, computed from the orders`() async throws
+    {
         let ann = try await Workbench.open("ann")
         var cem = Client(shop: ann.shop.id, firstName: "Cem", lastName: "Can", email: "cem@a.example")
         (cem.company, cem.city, cem.postcode) = ("Can & Sons", "Town", "1010")

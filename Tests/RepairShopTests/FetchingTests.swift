@@ -28,7 +28,7 @@ import TidemarkTestKit
         return order
     }
 
-    @Test func `an order that only the server has is fetched when it is asked for`() async throws {
+    @Test func `an order that only the server has is fetched on request`() async throws {
         let old = try await take(1)
         for number in 2...6 { _ = try await take(number) }
         try await kit.settle()
@@ -51,7 +51,9 @@ import TidemarkTestKit
         #expect(error?.code == .unreachable)
     }
 
-    @Test func `a push notification starts a round, which has the new order and sends what waited`() async throws {
+    @Test func `a push notification starts a round, which receives the new order and sends waiting writes`()
+        async throws
+    {
         try await kit.settle()
         bob.store.pause()
         try await bench.clients.update(client.id) { $0.phone = "1" }

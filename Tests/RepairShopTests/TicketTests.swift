@@ -43,7 +43,7 @@ import TidemarkRepairShop
         }
     }
 
-    @Test func `a ticket says who asks, and carries the newest word about it, an internal one too`() async throws {
+    @Test func `a ticket shows its author, and its newest message, also an internal one`() async throws {
         let ann = try await Workbench.open("ann")
         var ticket = Ticket(shop: ann.shop.id, subject: "no order yet")
         (ticket.clientName, ticket.clientEmail, ticket.number) = ("Dee", "dee@a.example", 12)

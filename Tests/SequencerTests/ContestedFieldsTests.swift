@@ -56,7 +56,7 @@ import TidemarkWire
 
     private func update(_ patches: NamedPatch...) -> Mutation { Mutation(key: Self.key, action: .update(patches)) }
 
-    @Test mutating func `the other fields and records of the transaction take effect in its place`() throws {
+    @Test mutating func `the other fields and records of the transaction take effect in its position`() throws {
         let other = RecordKey(collection: "cards", id: UniqueID(high: 1, low: 2))
         let outcome = try settle([
             update(try plan("mine"), NamedPatch("title", .set("b")), NamedPatch("votes", .increment(2))),

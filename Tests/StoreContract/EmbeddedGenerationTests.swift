@@ -234,7 +234,7 @@ struct EmbeddedGenerationTests {
         try file.remove()
     }
 
-    @Test func `a plan says what each step does, and does nothing`() async throws {
+    @Test func `a plan describes each step, and changes nothing`() async throws {
         let file = TemporaryFile()
         #expect(try EmbeddedStore.migrationPlan(.all, path: file.path).isEmpty)
         #expect(!FileManager.default.fileExists(atPath: file.path))

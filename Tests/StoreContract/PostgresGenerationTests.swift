@@ -379,7 +379,7 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `a plan says what each step does, and does nothing`() async throws {
+    @Test func `a plan describes each step, and changes nothing`() async throws {
         try await TestSchema.with { schema in
             #expect(try await store(schema).migrationPlan(.all).isEmpty)
             #expect(try await schema.sql("SELECT coalesce(to_regclass('sync_fence')::text, 'none')") == ["none"])

@@ -103,7 +103,7 @@ import TidemarkTestKit
         #expect(try await desk.bob.store.blobs.unsent().isEmpty)
     }
 
-    @Test func `knowing a digest gives nobody anything`() async throws {
+    @Test func `knowing a digest gives no user access`() async throws {
         let desk = try await Desk()
         let digest = try await send(photo, from: desk.ann, in: desk.room)
         let other = Room(people: ["bob"])
@@ -206,7 +206,7 @@ import TidemarkTestKit
         #expect(looks.count == 3 && looks.last == .here(photo))
     }
 
-    @Test func `a device on the mobile network keeps its pictures until it is on wifi`() async throws {
+    @Test func `a device on the mobile network keeps its pictures until it is on Wi-Fi`() async throws {
         let desk = try await Desk()
         var cache = CachePolicy()
         cache.blobs.networks = [.wifi]

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(5))) struct FaultTests {
-    @Test func `two devices have the same after settling, and nothing moves before`() async throws {
+    @Test func `two devices are equal after settling, and nothing moves before`() async throws {
         let kit = try TestKit(schema: try Desk.schema())
         let ann = try await kit.client("ann")
         let bob = try await kit.client("bob")
@@ -19,7 +19,7 @@ import TidemarkTestKit
     }
 
     @Test(arguments: [AckLoss.send, .commit])
-    func `an answer that is lost fifty times counts each write once`(_ loss: AckLoss) async throws {
+    func `a write whose answer is lost fifty times takes effect once`(_ loss: AckLoss) async throws {
         let desk = try await Desk()
         let note = Note(room: desk.room.id, text: "counted", likes: 0)
         try await desk.ann.store.repository(Note.self).create(note)
@@ -60,7 +60,7 @@ import TidemarkTestKit
         #expect(try desk.texts() == ["waits"])
     }
 
-    @Test func `a push that comes twice takes effect once`() async throws {
+    @Test func `a push that arrives twice takes effect once`() async throws {
         let desk = try await Desk()
         let note = Note(room: desk.room.id, text: "counted", likes: 0)
         try await desk.ann.store.repository(Note.self).create(note)
@@ -114,7 +114,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `a full disk refuses writes, goes on reading, and takes up again when there is space`() async throws {
+    @Test func `a full disk refuses writes, allows reads, and continues when there is space`() async throws {
         let desk = try await Desk()
         try await desk.write("before", by: desk.bob)
         try await desk.kit.settle()
@@ -130,7 +130,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `access that is revoked while offline parks what was written, with its payload`() async throws {
+    @Test func `access that is revoked while offline parks pending writes, with their payload`() async throws {
         let desk = try await Desk()
         desk.bob.goOffline()
         try await desk.write("written too late", by: desk.bob)

@@ -24,7 +24,7 @@ import TidemarkTestKit
         return try desk.kit.rows(of: Note.self)
     }
 
-    @Test func `a record that was evicted is fetched alone, and follows what happens to it`() async throws {
+    @Test func `a record that was evicted is fetched alone, and follows its changes`() async throws {
         let first = try #require(try await evicted().first)
         #expect(try await notes.read(first.id) == nil)
         let found = try await desk.kit.whileRunning { try await notes.fetch(first.id, in: scope) }
@@ -53,7 +53,7 @@ import TidemarkTestKit
         #expect(try await notes.count() == 3)
     }
 
-    @Test func `without a connection, and without an answer, it is not known, and it comes with the next connection`()
+    @Test func `without a connection, or an answer, it is unknown, and it arrives with the next connection`()
         async throws
     {
         let first = try #require(try await evicted().first)

@@ -5,7 +5,7 @@ import TidemarkTestKit
 
 /// the server's database goes back under devices that have what it lost.
 @Suite(.timeLimit(.minutes(5))) struct GoingBackTests {
-    @Test func `copies become the server's again, after what was created, changed, deleted, joined and left is lost`()
+    @Test func `copies become the server's again, after lost creations, changes, deletions, joins and leaves`()
         async throws
     {
         let desk = try await Desk()

@@ -29,7 +29,7 @@ import TidemarkTestKit
     }
 
     @Test(arguments: [1, 7, 40, 600, 86_400])
-    func `with the system's word both are in step within a second, their ten pending writes included`(
+    func `with the system's report both are in step within a second, their ten pending writes included`(
         _ seconds: Int
     ) async throws {
         for seed in UInt64(1)...5 {

@@ -16,7 +16,7 @@ import TidemarkTestKit
     }
 
     @Test(arguments: Reason.allCases)
-    func `a reset with a full outbox loses nothing that was written`(_ reason: Reason) async throws {
+    func `a reset with a full outbox loses no write`(_ reason: Reason) async throws {
         let kit = try TestKit(schema: try Desk.schema())
         let empty = kit.backup()
         let (ann, bob) = (try await kit.client("ann"), try await kit.client("bob"))

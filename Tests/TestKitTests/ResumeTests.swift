@@ -5,7 +5,7 @@ import TidemarkTestKit
 /// The cost of reconnecting.
 @Suite(.timeLimit(.minutes(5))) struct ResumeTests {
     @Test(arguments: [10, 1_000])
-    func `coming back when nothing has changed takes less than 1,500 bytes, however much is here`(
+    func `reconnecting without changes takes less than 1,500 bytes, however large the copy is`(
         _ records: Int
     ) async throws {
         let desk = try await Desk()

@@ -27,7 +27,7 @@ private struct Memo: SyncModel, Equatable {
         return try Schema(json: Array(text.utf8))
     }
 
-    @Test func `a collection with another name is one with the old one, on every device and at the server`()
+    @Test func `a renamed collection is the same collection, on every device and at the server`()
         async throws
     {
         let desk = try await Desk()

@@ -63,7 +63,7 @@ import TidemarkModel
         #expect(free.text.contains("Open in  no process") && free.text.contains("give --server and --schema"))
     }
 
-    @Test func `opened with a server it shows the connection, and its buttons sync and clear once they are confirmed`()
+    @Test func `opened with a server it shows the connection, and its buttons sync and clear after a confirmation`()
         async throws
     {
         try await device().store.close()
@@ -85,7 +85,7 @@ import TidemarkModel
         _ = try await server.process.stop()
     }
 
-    @Test func `each second what has changed is printed, and the end of the input is its end`() async throws {
+    @Test func `changes are printed each second, and the end of the input ends it`() async throws {
         let chat = try await device()
         let pipe = "\(folder.path)/input"
         #expect(mkfifo(pipe, 0o600) == 0)

@@ -51,7 +51,8 @@ import TidemarkExtension
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func `a second process on a file is refused by the name of the first, and served once that is dead`() async throws {
+    func `a second process on a file is refused with the first one's name, and served once that is dead`() async throws
+    {
         let ground = try SpoolGround()
         let app = try ground.startApp()
         for await line in app.lines where line.hasPrefix("adopted") { break }

@@ -90,7 +90,7 @@ import TidemarkWire
         #expect(try bench.database.nextPages(limit: 9).map(\.since) == [9])
     }
 
-    @Test func `resync keeps the copy to be seen until pages replace it, and what is pending`() throws {
+    @Test func `a resync keeps the copy visible until pages replace it, and keeps pending writes`() throws {
         let bench = try Bench()
         try bench.join(room, other)
         try bench.apply(.note(1, seq: 13, ["text": "a"]), .note(2, seq: 14), .note(3, seq: 15), .note(4, seq: 16))

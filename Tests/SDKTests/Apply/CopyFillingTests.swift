@@ -62,7 +62,7 @@ import TidemarkWire
         return events
     }
 
-    @Test func `what is the same is not fetched, and the copy goes on from the head`() throws {
+    @Test func `unchanged records are not fetched, and the copy continues from the head`() throws {
         try welcome()
         #expect(try bench.database.beginConnection().cursor == "c20")
         #expect(try isFilling && bench.database.beginConnection().isBehind)

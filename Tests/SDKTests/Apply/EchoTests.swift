@@ -13,7 +13,7 @@ import TidemarkWire
         return bench
     }
 
-    @Test func `the echo of an own create fills the server's names in place`() throws {
+    @Test func `the echo of an own create fills in the server's values`() throws {
         let bench = try bench()
         try bench.write(1, .note(1, ["text": "hi"]))
         let rowid = try bench.string("SELECT rowid FROM notes")
@@ -45,7 +45,7 @@ import TidemarkWire
         #expect(try bench.row(.note(1))?.seq == 9)
     }
 
-    @Test func `another device's change goes under what is pending`() throws {
+    @Test func `another device's change is applied under pending writes`() throws {
         let bench = try bench()
         try bench.apply(.note(1, seq: 5, ["text": "a", "likes": 1]))
         try bench.write(1, .update(.note(1), [NamedPatch("likes", .increment(10))]))

@@ -32,7 +32,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a launch asks for a task in a quarter of an hour, and each task for another one before it works`()
+    @Test func `a launch requests a task in a quarter of an hour, and each task requests the next one first`()
         async throws
     {
         try await launched {

@@ -62,7 +62,7 @@ import TidemarkModel
         #expect(store.currentStatus.network == nil)
     }
 
-    @Test(arguments: [NetworkKind.wired, nil]) func `a cable carries them, and a network of which nothing is known`(
+    @Test(arguments: [NetworkKind.wired, nil]) func `a cable carries them, and so does an unknown network`(
         _ kind: NetworkKind?
     ) async throws {
         let digest = try await store.blobs.keep(photo, in: room)

@@ -139,7 +139,7 @@ import TidemarkWire
         #expect(try bench.count("tidemark_blob_bytes") == 0)
     }
 
-    @Test func `those that nobody looked at for longest make room, and none that waits`() throws {
+    @Test func `the least recently seen bytes are evicted, and none that wait to be sent`() throws {
         let bench = try Bench()
         try bench.join(room)
         for seed in 1...5 { try keep(bench, bytes(UInt8(seed)), now: Int64(seed)) }

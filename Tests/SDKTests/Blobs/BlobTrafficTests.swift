@@ -236,7 +236,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `bytes that are not what the digest names are refused and not kept`() async throws {
+    @Test func `bytes that do not match the digest are refused and not kept`() async throws {
         let digest = server.put(photo, in: room)
         server.replace("/v1/blobs/\(digest)?scope=\(room)", with: Data("a lie".utf8))
         try await connect()

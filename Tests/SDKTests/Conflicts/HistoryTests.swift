@@ -66,7 +66,7 @@ import TidemarkWire
         #expect(try await store.history(of: id, in: "notes").isEmpty)
     }
 
-    @Test func `a refused write of a manual field is told by field, not by value`() throws {
+    @Test func `a refused write of a manual field is listed by field, not by value`() throws {
         let bench = try Bench(`Conflicts of manual fields`.schema)
         try bench.join(RecordKey.room(1).scope)
         try bench.apply(.note(1, seq: 5, ["text": "a"]))

@@ -145,7 +145,7 @@ import TidemarkWire
         return NamedPatch("text", .set("mine"), seen: ValueMark(seen, of: text))
     }
 
-    @Test func `mine is written over theirs`() async throws {
+    @Test func `mine replaces theirs`() async throws {
         try contest()
         try await store.conflicts().first?.resolve(keeping: .mine)
         #expect(try await store.conflicts().isEmpty)

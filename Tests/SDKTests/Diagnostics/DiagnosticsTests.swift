@@ -26,7 +26,7 @@ import TidemarkModel
         return bench
     }
 
-    @Test func `the overview counts what is there, what waits and what was refused`() throws {
+    @Test func `the overview counts records, waiting writes and refused ones`() throws {
         let bench = try fill()
         defer { withExtendedLifetime(bench) {} }
         let seen = try FileInspection(path: path).diagnostics()

@@ -64,7 +64,7 @@ import TidemarkWire
         #expect(fraction ?? 0 > before ?? 1)
     }
 
-    @Test mutating func `what comes is counted in records, from the beginning of each time`() {
+    @Test mutating func `received records are counted from the beginning of each activity`() {
         func records(_ activity: SyncActivity) -> Int? {
             if case .syncing(let progress) = activity { progress.records } else { nil }
         }
@@ -88,7 +88,7 @@ import TidemarkWire
         #expect(fraction == 0.5)
     }
 
-    @Test mutating func `a scope that arrives does not undo what is completed, and many do`() {
+    @Test mutating func `one arriving scope does not undo completion, and many do`() {
         _ = enter(.catchingUp)
         _ = on { $0.filled = SyncProgress(done: 8, total: 8) }
         #expect(enter(.live) == .completed)

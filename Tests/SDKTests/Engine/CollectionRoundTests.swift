@@ -20,7 +20,7 @@ import TidemarkWire
                 next: nil))
     }
 
-    @Test func `a round of a collection has its pages first, and ends while those of others are still to come`() {
+    @Test func `a round of a collection gets its pages first, and ends while others' pages are still to come`() {
         var bench = MachineBench()
         bench.unfilled = [
             page("notes", in: "a"), page("notes", in: "b"), page("orders", in: "a"), page("orders", in: "b"),

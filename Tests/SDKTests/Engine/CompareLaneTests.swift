@@ -83,7 +83,7 @@ import TidemarkWire
         #expect(live([], state: state).comparisons == [state == .resync])
     }
 
-    @Test func `pages come first`() {
+    @Test func `pages have priority`() {
         var bench = MachineBench()
         bench.unfilled = [PageRequest(id: 0, scope: ScopeID("a"), since: 1, collection: "notes", limit: 5)]
         bench.on(.start)

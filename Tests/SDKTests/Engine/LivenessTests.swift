@@ -56,7 +56,7 @@ import TidemarkWire
         #expect(bench.openings.count <= 35, "an hour")
     }
 
-    @Test func `a push that is not answered ends the connection, however much else is heard`() {
+    @Test func `a push that is not answered ends the connection, whatever else arrives`() {
         var bench = MachineBench()
         bench.outbox = [1]
         bench.on(.start)

@@ -144,7 +144,7 @@ import TidemarkWire
     }
 
     /// The system's reports through the store's own engine.
-    @Test func `a store hears what the system says of the network`() async throws {
+    @Test func `a store receives the system's reports on the network`() async throws {
         let clock = HandClock()
         let (paths, system) = AsyncStream.makeStream(of: NetworkPath.self)
         let server = ScriptedServer()

@@ -47,7 +47,7 @@ import TidemarkWire
         #expect(bench.withheld == [1, 1, 1])
     }
 
-    @Test(arguments: [4400, 1009]) func `five answers of failure are the write's own, and told apart`(code: UInt16) {
+    @Test(arguments: [4400, 1009]) func `five failures are attributed to the write, and distinguished`(code: UInt16) {
         var bench = MachineBench()
         bench.outbox = [1, 2]
         bench.on(.start)

@@ -5,7 +5,7 @@ import TidemarkWire
 @testable import Tidemark
 
 @Suite struct TokenTests {
-    @Test func `a token is renewed before its end while traffic goes on`() {
+    @Test func `a token is renewed before its end while traffic continues`() {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect(tokenLife: 300_000)

@@ -21,7 +21,7 @@ import TidemarkWire
         try bench.database.writer.read { try DiagnosticsReader(db: $0).read().scopesLeftOut }
     }
 
-    @Test func `how many scopes are left out is told once for each number, and kept for the diagnostics`() throws {
+    @Test func `the number of omitted scopes is reported once each, and kept for the diagnostics`() throws {
         let bench = try Bench()
         #expect(try welcome(bench, leftOut: 0).isEmpty)
         #expect(try diagnosed(bench) == nil)

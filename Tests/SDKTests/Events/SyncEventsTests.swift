@@ -8,7 +8,7 @@ import TidemarkModel
 
 /// The events of a store as an app and its logger receive them.
 @Suite(.timeLimit(.minutes(5))) struct SyncEventsTests {
-    @Test func `an app hears of the start, the success with its duration, its writes, and the failure`() async throws {
+    @Test func `an app receives the start, the success with its duration, its writes, and the failure`() async throws {
         let server = ScriptedServer()
         let store = try SyncStore.test()
         var events = store.events.makeAsyncIterator()
@@ -45,7 +45,7 @@ import TidemarkModel
         #expect(await values.next() == .evicted(records: 41))
     }
 
-    @Test func `each event is a log entry with a sentence that never changes and its details as metadata`() {
+    @Test func `each event is a log entry with a constant sentence and its details as metadata`() {
         let log = LogCapture()
         let journal = SyncJournal(logger: Logger(label: "test") { _ in log })
         let id = UUID(UniqueID(high: 1, low: 2))

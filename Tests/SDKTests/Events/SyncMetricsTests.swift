@@ -22,7 +22,7 @@ import TidemarkModel
         #expect(metrics.evicted == 7 && metrics.withheld == 1 && metrics.merged == 0)
     }
 
-    @Test func `a store counts its rounds, its writes, and what it had to ask the server for`() async throws {
+    @Test func `a store counts its rounds, its writes, and its requests to the server`() async throws {
         let server = ScriptedServer()
         let store = try SyncStore.test()
         let room = UUID()

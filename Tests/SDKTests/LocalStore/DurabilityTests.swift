@@ -54,7 +54,7 @@ import TidemarkModel
         #expect(try left.database.pendingCount() == 1)
     }
 
-    @Test func `a push is given out once it is on the disk, and all that it stands on`() throws {
+    @Test func `a push is sent once it is on the disk, with everything that it depends on`() throws {
         disk.answers { _ in SQLITE_OK }
         try bench.write(1, .room(), .note(1))
         notePowerCuts()

@@ -61,7 +61,7 @@ import TidemarkWire
         #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 0)
     }
 
-    @Test func `the oldest go by age`() throws {
+    @Test func `the oldest are evicted by age`() throws {
         let bench = try bench(10)
         #expect(try bench.database.evict(policy { $0.age = .seconds(5) }, now: 10_000) == 4)
         #expect(try filling(bench) == "50 0 0")
@@ -71,7 +71,7 @@ import TidemarkWire
         #expect(try bench.count("notes") == 1)
     }
 
-    @Test func `what is not sent, was refused, or is referred to stays`() throws {
+    @Test func `unsent, refused and referenced records stay`() throws {
         let bench = try bench(10)
         try bench.write(1, .set(.note(1), "text", "mine"))
         try bench.write(2, .set(.note(2), "text", "refused"))
@@ -107,7 +107,7 @@ import TidemarkWire
         #expect(try bench.row(.note(1)) != nil && bench.row(.note(2)) != nil && bench.row(.note(3)) == nil)
     }
 
-    @Test func `older ones come back when they are asked for, a page at a time`() throws {
+    @Test func `older ones return on request, a page at a time`() throws {
         var limits = LocalLimits()
         limits.pageRows = 3
         let bench = try bench(10, limits)
@@ -253,7 +253,7 @@ import TidemarkWire
         #expect(try bench.row(.note(1)) == nil && bench.row(.note(2)) != nil)
     }
 
-    @Test func `the size of the file costs the oldest, but not the newest of each scope`() throws {
+    @Test func `the size of the file evicts the oldest, but not the newest of each scope`() throws {
         let folder = try TemporaryFolder()
         let database = try LocalDatabase.open(
             path: folder.path("x.sqlite"), account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client

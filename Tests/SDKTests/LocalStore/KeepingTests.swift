@@ -77,7 +77,7 @@ import TidemarkWire
         #expect(try bench.database.evict(now: 0) == 0)
     }
 
-    @Test func `one scope is evicted alone, what waits in it stays, and nothing is asked for again`() async throws {
+    @Test func `one scope is evicted alone, waiting writes in it stay, and nothing is requested again`() async throws {
         let bench = try bench()
         let store = store(bench)
         try bench.write(1, .set(.note(1), "text", "pending"))
@@ -94,7 +94,7 @@ import TidemarkWire
         #expect(try bench.database.nextPages(limit: 9).map(\.scope) == [rooms[0]])
     }
 
-    @Test func `usage is told by scope, the largest first, with what was said of each`() async throws {
+    @Test func `usage is listed by scope, the largest first, with the settings of each`() async throws {
         let bench = try bench()
         let store = store(bench)
         try await store.keep(.newest(3), of: rooms[0])
@@ -118,7 +118,7 @@ import TidemarkWire
         try await again.close()
     }
 
-    @Test func `whoever connects has evicted by itself what the policy does not keep`() async throws {
+    @Test func `a connected store evicts by itself what the policy does not keep`() async throws {
         let bench = try bench { $0.cache.rowsMax = 4 }
         let store = SyncStore(database: bench.database, environment: .system)
         let events = store.events

@@ -20,7 +20,7 @@ import TidemarkWire
             newClient: UniqueID(high: 9, low: 9))
     }
 
-    @Test func `a new field takes its values out of extra`() throws {
+    @Test func `a new field takes its values from extra`() throws {
         let folder = try TemporaryFolder()
         let old = try Bench(path: folder.path("a.sqlite"), Self.schema(""))
         try old.join(ScopeID("lobby"))
@@ -115,7 +115,7 @@ import TidemarkWire
         #expect(try new.writer.read { try $0.tableExists("tasks") })
     }
 
-    @Test func `what is not an addition is refused and names the place`() throws {
+    @Test func `a change that is no addition is refused and names the field`() throws {
         let folder = try TemporaryFolder()
         _ = try reopen(folder, Self.schema(#","color": "string""#))
         for (schema, message) in [

@@ -26,7 +26,7 @@ import TidemarkModel
         #expect(try await store.diagnostics().activeObservations == [])
     }
 
-    @Test func `each is told with what it reads and where it began`() async throws {
+    @Test func `each is listed with the tables it reads and where it began`() async throws {
         let store = try SyncStore.test()
         let line = #line + 1
         let (lists, counts) = (store.repository(Note.self).observe(), store.repository(Room.self).observeCount())

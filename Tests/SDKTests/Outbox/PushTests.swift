@@ -11,7 +11,7 @@ import TidemarkWire
         try bench.database.nextPush(after: after, maxTransactions: count, maxBytes: bytes).map(\.number)
     }
 
-    @Test func `transactions are given out in order, bounded by count and bytes`() throws {
+    @Test func `transactions are sent in order, bounded by count and bytes`() throws {
         let bench = try Bench()
         for number in 1...4 { try bench.write(UInt64(number), .room(UInt64(number))) }
         #expect(try push(bench, count: 2) == [1, 2])
@@ -92,7 +92,7 @@ import TidemarkWire
         #expect(try second.database.beginConnection().ackedThrough == 1)
     }
 
-    @Test func `what was committed before a kill is there after it`() throws {
+    @Test func `transactions committed before a kill exist after it`() throws {
         let folder = try TemporaryFolder()
         let bench = try Bench(path: folder.path("a"))
         try bench.write(1, .room(1))

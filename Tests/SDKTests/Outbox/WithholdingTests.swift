@@ -103,7 +103,7 @@ import TidemarkWire
         try bench.database.nextPush(after: number, maxTransactions: 100, maxBytes: 100_000).map(\.entry.id)
     }
 
-    @Test func `what was answered with failures waits for the user, over every new connection`() throws {
+    @Test func `a write that was answered with failures waits for the user, through every new connection`() throws {
         let bench = try answered()
         try bench.apply(settled: .outcomes([(1, 1, .invalid), (2, 2, nil), (3, 3, .invalid)]))
         for _ in 0..<3 {

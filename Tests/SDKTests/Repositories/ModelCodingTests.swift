@@ -17,7 +17,7 @@ import TidemarkModel
         ],
         weight: 1.25, file: String(repeating: "a", count: 64))
 
-    @Test func `every type survives the way through the database`() async throws {
+    @Test func `every type survives a round trip through the database`() async throws {
         let store = try SyncStore.test()
         let notes = store.repository(Note.self)
         try await notes.create(full)

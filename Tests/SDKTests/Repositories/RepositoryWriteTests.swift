@@ -24,7 +24,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `an update is the smallest patch that each rule knows`() async throws {
+    @Test func `an update is the smallest patch that each rule has`() async throws {
         let note = Note(room: UUID(), text: "a", likes: 5, best: 1, tags: ["x", "y"], seen: ["ann"], done: true)
         let store = try await store(note)
         var changed = note
@@ -112,7 +112,7 @@ import TidemarkWire
         #expect(try store.database.pendingCount() == 0)
     }
 
-    @Test func `deleted and brought back`() async throws {
+    @Test func `a record is deleted and restored`() async throws {
         let note = Note(room: UUID(), text: "a")
         let store = try await store(note)
         let notes = store.repository(Note.self)

@@ -56,7 +56,7 @@ import TidemarkWire
         #expect(try await counts.next() == 1)
     }
 
-    @Test func `an observer of how far a scope is filled sees each page`() async throws {
+    @Test func `an observer of a scope's filling sees each page`() async throws {
         let store = try SyncStore.test()
         let bench = Bench(database: store.database)
         let sql = "SELECT floor, is_complete FROM tidemark_scope_page WHERE collection = 'notes'"
@@ -127,7 +127,7 @@ import TidemarkWire
         #expect(try pushed.map { try $0.entry.content.get().mutations.count } == [2, 1])
     }
 
-    @Test func `live values can come from elsewhere`() async throws {
+    @Test func `live values can come from other sources`() async throws {
         let values = LiveValues {
             AsyncThrowingStream<Int, any Error> { values in
                 values.yield(1)

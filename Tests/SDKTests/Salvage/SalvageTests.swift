@@ -45,7 +45,7 @@ import TidemarkWire
         #expect(try again.count("notes") == recovery.pending)
     }
 
-    @Test func `damage among the records leaves all that is pending, and the rest comes from the server`() throws {
+    @Test func `damage among the records leaves all pending writes, and the rest is fetched from the server`() throws {
         try file.fill { bench in
             try bench.join(RecordKey.room(1).scope)
             let rows = (1...200).map { Change.note(UInt64($0), seq: Int64($0), ["text": .string("synced \($0)!")]) }

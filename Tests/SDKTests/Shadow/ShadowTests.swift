@@ -13,7 +13,7 @@ import TidemarkModel
         return limits
     }
 
-    @Test func `missing, extra and different records are told apart, with the fields that differ`() {
+    @Test func `missing, extra and different records are distinguished, with the fields that differ`() {
         var comparison = ShadowComparison(limits: Self.impatient())
         let report = comparison.compare(
             older: [Self.id(1): ["a": 1], Self.id(2): ["a": 1, "b": 2], Self.id(3): ["a": 1, "c": .null]],
@@ -70,7 +70,7 @@ import TidemarkModel
         #expect(report.counts.different == 1 && report.counts.extra == 1 && report.counts.compared == 3)
     }
 
-    @Test func `the flag decides who reads and who writes`() async throws {
+    @Test func `the flag decides which side reads and which writes`() async throws {
         struct Broken: Error {}
         var log: [String] = []
         for rollout in Rollout.allCases {

@@ -66,7 +66,7 @@ import TidemarkWire
         #expect(noted == 1)
     }
 
-    @Test func `what another user spooled stays until that user is back`() async throws {
+    @Test func `another user's spooled writes stay until that user is back`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         try bench.write("of ann")
@@ -96,7 +96,7 @@ import TidemarkWire
     }
 
     @Test
-    func `a file that is cut, foreign, too large or of a newer version is set aside and told, and the others go on`()
+    func `a cut, foreign, too large or newer file is set aside and reported, and the others are adopted`()
         async throws
     {
         let bench = try SpoolBench()

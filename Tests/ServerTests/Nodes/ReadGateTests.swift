@@ -39,7 +39,7 @@ import TidemarkWire
         return order.all
     }
 
-    @Test func `a workspace whose reads of 10,000 scopes wait delays another one by a single read`() async throws {
+    @Test func `a workspace with 10,000 scopes waiting to be read delays another one by a single read`() async throws {
         let order = try await Self.order { gate, group, order in
             for _ in 0..<10_000 {
                 group.addTask { await gate.pass(for: WorkspaceID("a")) { order.append("a") } }

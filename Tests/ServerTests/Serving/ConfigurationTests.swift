@@ -126,7 +126,7 @@ import TidemarkWire
         ("TIDEMARK_SECRET_FILE", "/nowhere/at/all"), ("TIDEMARK_LIMIT_RATE", "0"),
         ("TIDEMARK_LIMIT_RATE", "many"), ("TIDEMARK_LIMIT_WORDS", "1"),
     ])
-    func `what is wrong is named`(setting: String, value: String) throws {
+    func `a wrong setting is named`(setting: String, value: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try configuration([setting: value]) }
         #expect(error?.setting == setting)
         #expect(error?.description.hasPrefix(setting + ": ") == true)

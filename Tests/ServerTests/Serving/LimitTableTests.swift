@@ -104,7 +104,7 @@ import TidemarkModel
     ]
 
     @Test(arguments: bounds)
-    func `a bound that is moved is the bound that counts`(_ bound: Bound) throws {
+    func `a bound that is moved is enforced`(_ bound: Bound) throws {
         var (raised, lowered) = (WireLimits(), WireLimits())
         bound.set(&raised, bound.raised)
         bound.set(&lowered, bound.lowered)

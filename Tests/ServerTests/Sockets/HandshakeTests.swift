@@ -117,7 +117,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a client comes back with its cursor and gets what it missed and nothing else`() async throws {
+    @Test func `a returning client with a cursor gets what it missed and nothing else`() async throws {
         try await TestServer.running { server in
             let first = try await TestClient.welcomed(server, as: "ann", 1)
             try await first.push(from: 1, Sample.profile(10))

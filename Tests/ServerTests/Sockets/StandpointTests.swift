@@ -108,7 +108,7 @@ import TidemarkWire
             snapshot: snapshot, common: common, workspace: Self.workspace, context: context)
     }
 
-    @Test func `a cursor of what was lost goes back to the newest one that was not`() throws {
+    @Test func `a lost cursor goes back to the newest one that was not lost`() throws {
         let standing = standpoint(common: 3, lineage: head(5, 56))
         #expect(standing.state == .rewound && standing.position.seq == 3 && standing.position.nonce == 33)
         #expect(standing.rewind == .init(to: 3, end: context.seal.cursor(head(3, 33), workspace: Self.workspace.text)))
@@ -190,8 +190,7 @@ import TidemarkWire
         #expect(context.seal.open(frozen, workspace: Self.workspace.text).map { [$0.seq, $0.epoch] } == [5, 1])
     }
 
-    @Test func `who has more scopes than a connection holds is told how many are left out, and has the newest`() throws
-    {
+    @Test func `a user with too many scopes is told how many are left out, and has the newest`() throws {
         var limits = WireLimits()
         limits.scopesMax = 3
         let context = SessionContext(
