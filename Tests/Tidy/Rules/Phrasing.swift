@@ -22,7 +22,7 @@ let docOpenings = Rule(name: "doc openings") { file in
 private func docComments(_ file: SourceFile) -> [Int] {
     var isInside = false
     return file.prose.indices.filter { number in
-        let isComment = file.prose[number].trimmed.hasPrefix("///")
+        let isComment = file.prose[number].has("///") && file.prose[number].trimmed.hasPrefix("///")
         defer { isInside = isComment }
         return isComment && !isInside
     }
@@ -43,7 +43,9 @@ private let formsOfPlace: Set<Substring> = ["place", "Place", "places", "Places"
 private let wordsBeforePlace: Set<String> = ["in", "take", "takes", "taking", "taken", "took"]
 
 let places = Rule(name: "places") { file in
-    guard file.isSwift || file.isMarkdown, !file.lies(in: pathsAboutPlaces) else { return [] }
+    guard file.isSwift || file.isMarkdown, !file.lies(in: pathsAboutPlaces),
+        file.prose.contains(where: { $0.has("lace") })
+    else { return [] }
     let lines = sentences(file)
     return lines.enumerated().flatMap { number, line -> [Finding] in
         guard line.has("lace") else { return [] }
