@@ -112,7 +112,7 @@ import TidemarkModel
                         batch.update(Note.self, note.id) { $0.likes = ($0.likes ?? 0) &+ 1 }
                     }
                 } catch is StoreError {
-                    // The counter arrived with an extreme, from which no step continues.
+                    // The counter arrived with an extreme value, which cannot be raised.
                 }
                 _ = try await store.history(of: note.id, in: Note.collection)
             }

@@ -57,7 +57,7 @@ import TidemarkWire
             var next = try FlightRing(path: path, bytes: 64 << 10)
             _ = next.append(line(7))
             let recording = try Recording(lines: FlightLines(next.contents).lines + [#"{"t":1,"clock":5}"#])
-            // The other three lines and the one are not entries of a course either.
+            // The four whole lines are no entries of a course either.
             #expect(recording.torn == 5, "cut after \(length) bytes")
         }
     }

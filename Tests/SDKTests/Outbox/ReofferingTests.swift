@@ -105,7 +105,7 @@ import TidemarkWire
         #expect(try bench.database.parked().isEmpty)
     }
 
-    @Test func `transactions settled elsewhere since the server went back are for the app to decide`() throws {
+    @Test func `transactions settled unnoticed after the server went back are for the app to decide`() throws {
         // The first three were settled at 101 to 103; a late copy of a push repeated two of them at the server that had
         // lost them.
         let events = try goBack(to: 2, lost: 102)

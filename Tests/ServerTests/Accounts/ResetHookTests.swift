@@ -89,7 +89,7 @@ import TidemarkWire
                 answers.insert("\(answer.status) \(answer.text)")
             }
             #expect(answers == [#"202 {"ok":true}"#])
-            // Requests are handled in their order: there was none before.
+            // Requests are handled in order: the one for the unknown login came first, and caused no call.
             let call = try #require(await told.next())
             #expect(try call.member("login") == "ann@example.com" && call.member("user") == ann.user)
             #expect(try call.member("workspace") == "w" && call.member("type") == "account.reset")

@@ -10,7 +10,8 @@ import TidemarkStore
 @Suite(.timeLimit(.minutes(5))) struct BlobRevocationTests {
     private static let bytes = BlobRoom.bytes(1_000)
 
-    @Test func `a revoked device neither puts nor gets, another device of the user does, and an unknown name does not`()
+    @Test
+    func `a revoked device has no access, a call naming another device has, and one naming an unknown device has not`()
         async throws
     {
         let store = InMemoryStore()

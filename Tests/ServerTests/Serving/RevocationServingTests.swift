@@ -199,7 +199,7 @@ import TidemarkWire
             let away = try await listed()[0]
             // It has acknowledged the first change only; the other changes that it was sent may not have arrived.
             #expect(away.pending == 2 && away.lag == 2, "\(away)")
-            // Once a device is revoked, a call with an older token names its own.
+            // Once a device is revoked, a call with an older token must name its device.
             #expect(try await revoke(server, #"{"client":"\#(phone.id)"}"#, by: token).status == 200)
             #expect(try await call(server, "GET", "/v1/devices", "", by: token).status == 401)
             #expect(try await call(server, "GET", "/v1/devices?client=\(phone.id)", "", by: token).status == 401)
