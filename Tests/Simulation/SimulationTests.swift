@@ -96,7 +96,7 @@ import TidemarkModel
         #expect(sum(\.salvages.saved) > 5)
         // Apps are updated while they have something to send, and a field is renamed in the new version.
         #expect(sum { $0.devices.count(where: \.isUpdated) } > 5)
-        // Scopes are erased while people write.
+        // Scopes are erased while users write.
         #expect(sum(\.erasures.erased.count) > 10)
         #expect(worlds.flatMap(\.erasures.erased.values).reduce(0, +) > 30)
         // Devices and users are signed out.

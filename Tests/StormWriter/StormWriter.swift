@@ -8,11 +8,12 @@ import TidemarkNIOTransport
 ///
 ///     StormWriter URL TOKEN FOLDER SCHEMA CONVERSATION LAST [blobs]
 ///
-/// Or an app that adopts what its extension spools, again and again:
+/// With `adopt`, it plays an app that repeatedly adopts its extension's spooled writes:
 ///
 ///     StormWriter adopt FOLDER SHARED SCHEMA
 ///
-/// With `blobs`, each message is written together with bytes of its own. It goes on after the last message that its database holds. With the last one written and settled it ends.
+/// With `blobs`, each message is written together with bytes of its own. The process continues after the last message in
+/// its database, and ends when the last one is written and settled.
 @main enum StormWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
@@ -69,7 +70,7 @@ import TidemarkNIOTransport
         return Data((0..<1_000 + Int(number % 9) * 3_000).lazy.map { _ in word }.joined())
     }
 
-    /// One line, at once: what follows may be a kill.
+    /// Prints one line at once: a kill may follow.
     private static func say(_ line: String) {
         FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }

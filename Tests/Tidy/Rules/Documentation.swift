@@ -2,9 +2,9 @@ import Testing
 
 /// Every declaration that another target sees has a doc comment.
 ///
-/// Exempt: initialisers and cases (their type speaks for them), extensions, what a protocol already documents (found by
-/// its name: `witnesses` holds the names of all requirements), and a plain stored property of package access or of a
-/// model, where a comment could only repeat its name and type. A bound in a type of limits has no such excuse.
+/// Exempt: initialisers and cases (their type documents them), extensions, implementations of documented requirements
+/// (`witnesses` holds the names of all requirements), and a plain stored property of package access or of a model,
+/// where a comment could only repeat its name and type. A bound in a type of limits has no such excuse.
 func documentation(witnesses: Set<String>) -> Rule {
     Rule(name: "documentation") { file in
         guard file.isSwift, file.lies(in: Layout.productFolders) else { return [] }

@@ -38,7 +38,7 @@ let calls = Rule(name: "calls") { file in
     }
 }
 
-/// A task that nobody waits for: `Task {`, `Task<…> {`, `Task(…`, `Task.immediate`.
+/// A task that no caller awaits: `Task {`, `Task<…> {`, `Task(…`, `Task.immediate`.
 let unstructuredTasks = Rule(name: "unstructured tasks") { file in
     guard file.isSwift, file.lies(in: Layout.productFolders) else { return [] }
     return file.code.enumerated().compactMap { number, line in
@@ -84,7 +84,7 @@ let purity = Rule(name: "purity") { file in
         expectNone(calls.findings(in: Repository.swiftFiles))
     }
 
-    @Test func `no task is started that nobody waits for`() {
+    @Test func `no task is started that no caller awaits`() {
         expectNone(unstructuredTasks.findings(in: Repository.swiftFiles))
     }
 

@@ -1,7 +1,7 @@
 import Testing
 
 /// A test that waits for a stream has a time limit: a bug that stops the stream then fails a named test, instead of
-/// blocking the run until somebody ends it.
+/// blocking the run for ever.
 let timeLimits = Rule(name: "time limits") { file in
     guard file.isSwift, file.lies(in: ["Tests/"]), file.code.contains(where: { $0.holds("@Test") }),
         !file.code.contains(where: { $0.contains(".timeLimit(") })
