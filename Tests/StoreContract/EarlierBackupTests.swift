@@ -45,7 +45,6 @@ import TidemarkStore
 
     /// `nil` for the landed version itself, which had no generations. This version's store opens no file without the
     /// table of erasures of generation 9: for earlier ones the landed version's file is read.
-    /// version's file is read.
     static let fileGenerations: [Int?] = [nil] + EmbeddedSchema.generations.map(\.number).filter { $0 >= 9 }
 
     @Test(arguments: fileGenerations)
