@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app's copy lies among its checkouts, and needs macOS 13. The server's packages need macOS 15: deploy/floor.md.
+// An app's copy is among its checkouts, and needs macOS 13. The server's packages need macOS 15: deploy/floor.md.
 let isLinkedByApp = Context.packageDirectory.contains("/checkouts/")
 
 let package = Package(
@@ -17,7 +17,7 @@ let package = Package(
         .executable(name: "tidemark", targets: ["TidemarkDaemon"]),
         .executable(name: "tide", targets: ["TidemarkTerminal"]),
     ],
-    // What an app that links only the store need not resolve; Tests/Benchmarks/LINK.md says why it is done so.
+    // Packages that an app with only the store need not resolve; Tests/Benchmarks/LINK.md gives the reason.
     traits: [
         .default(enabledTraits: ["PostgreSQL", "Server"]),
         .trait(
@@ -48,7 +48,7 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
-        // Shared: the nouns, and the conversation.
+        // Shared: the data model, and the protocol.
         .target(name: "TidemarkLock", path: "Shared/Lock", exclude: ["LOCK.md"]),
         .target(name: "TidemarkModel", path: "Shared/Model", exclude: ["Merge/RESTORING.md"]),
         .target(name: "TidemarkWire", dependencies: ["TidemarkModel"], path: "Shared/Wire"),
@@ -88,7 +88,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/Identity", exclude: ["ACCOUNTS.md", "ISSUERS.md", "REVOCATION.md"]),
-        // What a running server tells its operator.
+        // Figures and logs of a running server.
         .target(
             name: "TidemarkTelemetry",
             dependencies: [
@@ -138,7 +138,7 @@ let package = Package(
             exclude: [
                 "COMPACTION.md", "ERASURE.md", "LINEAGE.md", "SCHEMAS.md", "Generations/GENERATIONS.md",
             ]),
-        // What an operator sees and does.
+        // Data and actions for operators.
         .target(
             name: "TidemarkOperations",
             dependencies: ["TidemarkModel", "TidemarkStore", .product(name: "Crypto", package: "swift-crypto")],
@@ -165,9 +165,9 @@ let package = Package(
         .systemLibrary(
             name: "CPostgres", path: "Server/CPostgres", pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
-        // The system's own, as GRDB links it: Homebrew's is built without snapshots, which GRDB calls on Apple's platforms.
+        // The system's SQLite, as GRDB links it: Homebrew's has no snapshots, which GRDB calls on Apple's platforms.
         .systemLibrary(name: "CSQLite", path: "Server/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-        // A server put together, for the program and for tests.
+        // An assembled server, for the program and for tests.
         .target(
             name: "TidemarkAssembly",
             dependencies: [
@@ -187,7 +187,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], path: "Server/Assembly"),
-        // What the command lines of both programs share.
+        // The common part of both programs' command lines.
         .target(
             name: "TidemarkCommandLine",
             dependencies: [
@@ -207,9 +207,9 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], path: "Server/Daemon"),
 
-        // What extensions of an app link: no database, no network.
+        // The library for extensions of an app: no database, no network.
         .target(name: "TidemarkExtension", dependencies: ["TidemarkModel"], path: "ClientSDK/Extension"),
-        // What apps link.
+        // The library for apps.
         .target(
             name: "Tidemark",
             dependencies: [
@@ -235,7 +235,7 @@ let package = Package(
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ], path: "ClientSDK/NIOTransport"),
 
-        // Two domains on top of it.
+        // Two domains that use it.
         .target(
             name: "TidemarkChatSchema", path: "ClientSDK/ChatSchema", resources: [.embedInCode("chat.schema.json")]),
         .target(
@@ -259,7 +259,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ], path: "ClientSDK/TestKit"),
 
-        // The device in a terminal, and what tries and measures a server with devices.
+        // The device in a terminal, and benchmarks and tests of a server with devices.
         .executableTarget(
             name: "TidemarkTerminal",
             dependencies: [
@@ -277,7 +277,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], path: "ClientSDK/Terminal", resources: [.embedInCode("Demo/Script/ubuntu-irc.txt")]),
 
-        // Two apps to read and to start: `swift run ChatExample`.
+        // Two example apps: `swift run ChatExample`.
         .executableTarget(
             name: "ChatExample",
             dependencies: [
@@ -290,12 +290,12 @@ let package = Package(
                 "Tidemark", "TidemarkNIOTransport", "TidemarkRepairShop", "TidemarkTestKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "ClientSDK/Examples/RepairShop"),
-        // The part of an example for Apple's platforms that runs everywhere; `deploy/lib/apple.sh` has the whole.
+        // The portable part of an example for Apple's platforms; `deploy/lib/apple.sh` compiles the whole example.
         .target(
             name: "TaskBoardModel", dependencies: ["Tidemark"], path: "ClientSDK/Examples/Apple/TaskBoard/Model",
             exclude: ["board.schema.json", "board.version1.schema.json"]),
 
-        // One folder a suite.
+        // One folder for each suite.
         .testTarget(name: "ModelTests", dependencies: ["TidemarkModel"], path: "Tests/ModelTests"),
         .testTarget(
             name: "WireTests", dependencies: ["TidemarkModel", "TidemarkWire"], path: "Tests/WireTests",
@@ -473,7 +473,7 @@ for target in package.targets where target.type != .system {
     ]
 }
 
-// Packages that a trait brings; all others are the store's own.
+// Packages that a trait adds; all others belong to the store itself.
 let traits = [
     "hummingbird": "Server", "jwt-kit": "Server", "swift-argument-parser": "Server", "swift-configuration": "Server",
     "swift-http-types": "Server",
@@ -490,7 +490,7 @@ for target in package.targets {
     }
 }
 
-// The privacy manifests that the App Store reads. Elsewhere they would only bring a bundle, and code that looks for it.
+// The privacy manifests that the App Store reads. On other systems they would only add a bundle, and code to find it.
 for target in package.targets where ["Tidemark", "TidemarkExtension"].contains(target.name) {
     #if canImport(Darwin)
     target.resources = [.copy("PrivacyInfo.xcprivacy")]

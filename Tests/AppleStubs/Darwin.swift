@@ -1,6 +1,7 @@
-// The C library as Apple's headers give it, where that differs from Linux: these declarations hide Linux's of the same name from
-// what is compiled against the stubs. What is the same on both is taken from Linux; so is what takes a literal alone, such as a
-// file's mode, which two declarations would leave ambiguous. Tests/Tidy has each name of this file checked wherever it is used.
+// The C library as in Apple's headers, where it differs from Linux: these declarations hide Linux's of the same name
+// from code that is compiled against the stubs. Everything equal on both systems is Linux's. So is everything that
+// takes only a literal, such as a file's mode, which two declarations would make ambiguous. Tests/Tidy has each name of
+// this file checked wherever it is used.
 @_exported import Foundation
 
 // MARK: Types of another width or shape
@@ -101,7 +102,7 @@ public func posix_spawn(
     _ arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>, _ environment: UnsafePointer<UnsafeMutablePointer<CChar>?>
 ) -> Int32 { 0 }
 
-// MARK: What Apple's headers do not have
+// MARK: Names that Apple's headers lack
 
 @available(*, unavailable) public let MSG_NOSIGNAL: Int32 = 0
 @available(*, unavailable) public let O_DIRECT: Int32 = 0

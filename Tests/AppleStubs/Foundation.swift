@@ -1,4 +1,5 @@
-// On Apple's platforms these are in Foundation itself; elsewhere Foundation is without them. The C library comes with it.
+// On Apple's platforms these are in Foundation itself; elsewhere Foundation is without them. The C library is imported
+// with it.
 @_exported import Darwin
 
 public struct URLRequest: Sendable {
@@ -38,7 +39,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     open var protectionSpace: URLProtectionSpace { URLProtectionSpace() }
 }
 
-// What is optional there has a default here.
+// Optional methods of Apple's protocol have a default here.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,

@@ -15,7 +15,7 @@ extension Never: View {
     public var body: Never { preconditionFailure() }
 }
 
-/// Stands in for what SwiftUI draws itself.
+/// Represents views that SwiftUI draws itself.
 public protocol PrimitiveView: View where Body == Never {}
 
 extension PrimitiveView {
@@ -119,7 +119,7 @@ public enum ScenePhase: Comparable, Sendable {
 
 // MARK: Text
 
-/// What can be put into one is little: text and numbers, and no value of any other type.
+/// Text that can interpolate only text and numbers, and no value of any other type.
 public struct LocalizedStringKey: Equatable, ExpressibleByStringInterpolation {
     public init(stringLiteral value: String) {}
     public init(stringInterpolation: StringInterpolation) {}

@@ -18,7 +18,7 @@ public enum UIBackgroundFetchResult: UInt, Sendable {
     case failed
 }
 
-// What is optional there has a default here.
+// Optional methods of Apple's protocol have a default here.
 @MainActor
 public protocol UIApplicationDelegate: NSObjectProtocol {
     func application(

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures backup, verify and restore of a million records under writes, and shows that kill -9 leaves nothing that is taken for whole.
+# Measures backup, verify and restore of a million records under writes, and shows that kill -9 leaves no partial result that is accepted.
 #
 #   Tests/Benchmarks/backup.sh [kills]      (default: 20)
 #   Tests/Benchmarks/backup.sh --help
@@ -7,9 +7,9 @@
 # TIDE names a 'tide' with its 'tidemark' beside it; without it the release binaries are built. Starts a private PostgreSQL in a
 # temporary folder, which needs some 4 GB for a while.
 #
-# On each store: a server is filled with a million records. Writes go on at 1,000 a second, alone, beside 'tidemark backup', and beside
-# 'tidemark restore' into another database; their ages are compared. Then backups and restores are killed at random moments: what is left is refused by verify, restore and serve, and
-# the next one to the same place ends well.
+# On each store a server is filled with a million records. 1,000 records a second are written: alone, beside 'tidemark backup', and
+# beside 'tidemark restore' into another database; their delays are compared. Then backups and restores are killed at random moments.
+# The remains are refused by verify, restore and serve, and the next run to the same path succeeds.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
@@ -50,15 +50,15 @@ paced() { # SECONDS
     "$tide" bench fanout --server http://127.0.0.1:18996 --dev --subscribers 1 --writers 10 --rate 1000 --seconds "$1" --json | tail -n 1
 }
 
-# records DATABASE: how many there are.
+# records DATABASE: prints their number.
 records() {
     "$tidemark" verify --database "$1" 2>/dev/null | grep -o '[0-9,]* records' | tr -dc 0-9 || true
 }
 
-# moment: a random part of a second that grows to the length of what is killed.
+# moment SECONDS: prints a random part of the length of the command to be killed.
 moment() { awk -v seed="$RANDOM" -v most="$1" 'BEGIN { srand(seed); printf "%.2f", rand() * most }'; }
 
-# refused WORDS COMMAND…: the command fails, and says these words.
+# refused WORDS COMMAND…: checks that the command fails with these words.
 refused() {
     local words=$1 text
     shift
@@ -84,8 +84,8 @@ kill_backups() { # NAME DATABASE SECONDS
     done
     "$tidemark" backup "$work/$1-killed" --database "$2" >/dev/null
     "$tidemark" verify "$work/$1-killed" >/dev/null
-    [[ ! -e $work/$1-killed.partial ]] || refuse "something is left of the killed ones"
-    say "$1: $kills backups killed, $whole of them after they were whole; the next one is sound"
+    [[ ! -e $work/$1-killed.partial ]] || refuse "a folder of a killed backup is left"
+    say "$1: $kills backups killed, $whole of them after they were complete; the next one is intact"
 }
 
 kill_sqlite_restores() { # SECONDS
@@ -98,7 +98,7 @@ kill_sqlite_restores() { # SECONDS
         wait "$restore" 2>/dev/null || true
         if [[ -e $target ]]; then
             whole=$((whole + 1))
-            "$tidemark" verify --database "sqlite:$target" >/dev/null || refuse "what had its name is not sound"
+            "$tidemark" verify --database "sqlite:$target" >/dev/null || refuse "a restored database is damaged"
             rm -r "$work/new"
         elif [[ -e $target.restoring ]]; then
             refused "a restore into $target is under way" \
@@ -108,7 +108,7 @@ kill_sqlite_restores() { # SECONDS
     rm -f "$target" "$work/new/killed.blobs.sqlite"
     "$tidemark" restore "$work/sqlite" --database "sqlite:$target" >/dev/null
     "$tidemark" verify --database "sqlite:$target" >/dev/null
-    say "sqlite: $kills restores killed, $whole of them after they were whole; the next one is sound"
+    say "sqlite: $kills restores killed, $whole of them after they were complete; the next one is intact"
 }
 
 kill_postgres_restores() { # SECONDS
@@ -121,7 +121,7 @@ kill_postgres_restores() { # SECONDS
         sleep "$(moment "$1")"
         kill -KILL "$restore" 2>/dev/null || true
         wait "$restore" 2>/dev/null || true
-        # pg_restore ends by itself, and all of it is there, or nothing.
+        # pg_restore ends by itself, and has then restored everything or nothing.
         while text=$("$tidemark" restore "$work/postgres" --database "$(connection "killed$try")" 2>&1); do break; done
         while [[ $text == *"still writing into this database"* ]]; do
             refused "" "$tidemark" verify --database "$(connection "killed$try")"
@@ -132,7 +132,7 @@ kill_postgres_restores() { # SECONDS
         "$tidemark" verify --database "$(connection "killed$try")" >/dev/null || refuse "not sound after: $text"
         as_postgres "$binaries/dropdb" --host="$postgres_folder" --username=tidemark --force "killed$try"
     done
-    say "postgres: $kills restores killed, $whole of them after they were whole; the next one went on, and is sound"
+    say "postgres: $kills restores killed, $whole of them after they were complete; the next one continued, and is intact"
 }
 
 for store in sqlite postgres; do

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Promotes a standby that lacks the last commits, under 20 writers and 8 devices, again and again, and prints what each time was found.
+# Promotes a standby that lacks the last commits, under 20 writers and 8 devices, repeatedly, and prints the findings of each round.
 #
-#   Tests/Benchmarks/failover.sh [rounds [goes-on|killed]]      (default: 20 of each: the server goes on, or is killed and started)
+#   Tests/Benchmarks/failover.sh [rounds [goes-on|killed]]      (default: 20 of each: the server keeps running, or is killed and started)
 #   Tests/Benchmarks/failover.sh --help
 #
 # Starts a PostgreSQL and an asynchronous standby in a temporary folder, and runs FailoverTests on them, which must be built
-# ('swift build --build-tests'). TIDEMARK_BINARY names another 'tidemark' than the one of that build; TIDEMARK_DURABLE is passed on
-# to it, such as 'replicas=1'. A round: the standby stops receiving, the primary is killed some time later, the standby is
-# promoted, and the old primary becomes its standby. FAILOVER.md beside this script has what was found.
+# ('swift build --build-tests'). TIDEMARK_BINARY names another 'tidemark' than the one of that build; TIDEMARK_DURABLE, such as
+# 'replicas=1', is passed to it. A round: the standby stops receiving, the primary is killed some time later, the standby is
+# promoted, and the old primary becomes its standby. FAILOVER.md beside this script has the results.
 #
 #   Tests/Benchmarks/failover.sh step NAME FOLDER
 #
-# is what the test calls: 'hole' ends receiving, 'fail' kills the primary, 'stand' prints the last number that the standby has,
+# is called by the test: 'hole' ends receiving, 'fail' kills the primary, 'stand' prints the last number in the standby,
 # 'promote' makes it the primary, 'rebuild' copies it to the other one.
 set -euo pipefail
 
@@ -24,7 +24,7 @@ binaries=$(postgres_binaries)
 primary() { cat "$folder/primary"; }
 standby() { if [[ $(primary) == a ]]; then echo b; else echo a; fi; }
 
-# on NAME SQL: one value.
+# on NAME SQL: prints one value.
 on() { as_postgres "$binaries/psql" -X -q -A -t -h "$folder/$1" -U tidemark tidemark -c "$2"; }
 
 # until_true NAME SQL: waits until the answer is 't', half a minute at most.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows that the tables move while they are used: two nodes of two versions on one PostgreSQL, and kill -9 inside what takes long.
+# Shows that tables are migrated while they are used: two nodes of two versions on one PostgreSQL, and kill -9 inside long steps.
 #
 #   Tests/Benchmarks/generations.sh LANDED [messages]      (default: 4000)
 #   Tests/Benchmarks/generations.sh --help
@@ -7,10 +7,10 @@
 # LANDED is the program of the version before generations (Tests/Fixtures/Landed/make.sh says which). TIDE names a 'tide' with its
 # 'tidemark' beside it; without it the release binaries are built. Starts a private PostgreSQL in a temporary folder.
 #
-# 1. 'tide demo' with two nodes, of which each start takes the other version, begins on tables of the landed version, kills
-#    nodes on the way, and judges at the end; 'tidemark migrate' runs beside it again and again, and is killed each time.
-# 2. On both stores the step that fills in rows of many clients is killed at random moments, twenty times or until it is through: it
-#    goes on where it was. Then every row is looked at. 'steps.sh' kills inside each of the steps.
+# 1. 'tide demo' with two nodes, each start of which uses the other version, begins on tables of the landed version, kills
+#    nodes on the way, and judges at the end; 'tidemark migrate' runs beside it repeatedly, and is killed each time.
+# 2. On both stores the step that backfills rows of many clients is killed at random moments, twenty times or until it is complete.
+#    Each time it continues at its last position. Then every row is checked. 'steps.sh' kills inside each of the steps.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
@@ -33,7 +33,7 @@ tidy_up() {
 trap tidy_up EXIT
 
 find_release tidemark tide
-# Copies, so that a build beside this changes nothing.
+# Copies, so that a concurrent build changes nothing.
 mkdir "$work/bin"
 cp "$tide" "$tidemark" "$work/bin"
 tide=$work/bin/tide
@@ -53,7 +53,7 @@ cat >"$work/mixed/tidemark" <<END
 set -euo pipefail
 echo >>"$work/starts"
 if (( \$(wc -l <"$work/starts") % 2 == 0 )); then exec "$tidemark" "\$@"; fi
-# Its own schema of a chat: documents of today have keys that it does not know.
+# Its own schema of a chat: today's documents have keys that it does not know.
 unset TIDEMARK_SCHEMA
 words=()
 while (( \$# )); do
@@ -88,7 +88,7 @@ run_sql --dbname template_landed -f "$top/Tests/Fixtures/Landed/postgres.sql" >/
 run_sql --dbname template_landed -c "INSERT INTO sync_client (workspace, client, user_id, settled, acked, connection, registered)
     SELECT 'dev', gen_random_uuid(), 'user ' || n, 0, 0, 0, n FROM generate_series(1, $clients) AS n" -c 'ANALYZE' >/dev/null
 
-# kill_inside DATABASE STEP: until the step has begun, and a random time longer.
+# kill_inside DATABASE STEP: kills a migration a random time after the step has begun.
 kill_inside() {
     "$tidemark" migrate --database "$1" >"$work/migrate.log" 2>&1 &
     local process=$!

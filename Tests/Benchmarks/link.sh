@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# What an app takes on that links the SDK: packages that are resolved, steps and time of a clean build, size.
+# Shows what linking the SDK costs an app: resolved packages, steps and time of a clean build, size.
 #
 #   Tests/Benchmarks/link.sh                    every variant: debug build, release build, stripped size
-#   Tests/Benchmarks/link.sh --resolve          only which packages are resolved
+#   Tests/Benchmarks/link.sh --resolve          only the resolved packages
 #   Tests/Benchmarks/link.sh --variant NAME     one of: all, store, socket
 #   Tests/Benchmarks/link.sh --help
 #
 # A small app in a temporary folder depends on this repository by its path. `all` has the package's default traits and links
-# the store, which is what an app gets that says nothing about traits; `store` says `traits: []`; `socket` says
-# `traits: ["NIOTransport"]` and links that transport too, as an app on Linux does. LINK.md beside this script says why.
+# the store, which is the result for an app without traits; `store` sets `traits: []`; `socket` sets
+# `traits: ["NIOTransport"]` and links that transport too, as an app on Linux does. LINK.md beside this script gives the reasons.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
@@ -69,7 +69,7 @@ SOURCE
     fi
 }
 
-# build FOLDER CONFIGURATION: builds from nothing; prints steps and seconds.
+# build FOLDER CONFIGURATION: makes a clean build; prints steps and seconds.
 build() {
     local began=$SECONDS log=$1/$2.log steps
     if ! swift build --package-path "$1" --configuration "$2" >"$log" 2>&1; then

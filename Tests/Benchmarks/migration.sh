@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Shows what each step of a migration takes in a small and in a large database, and how long a write waits meanwhile.
+# Measures each step of a migration in a small and in a large database, and the longest wait of a concurrent write.
 #
 #   Tests/Benchmarks/migration.sh [records of the large one]      (default: 10000000; the small one has 100000)
 #   Tests/Benchmarks/migration.sh --help
 #
 # STORES names one of 'embedded' and 'postgres', or both (default). TIDEMARK names the program; without it the release binary is
-# built. Starts a private PostgreSQL in a temporary folder, which takes about 6 GB for ten million records.
+# built. Starts a private PostgreSQL in a temporary folder, which needs about 6 GB for ten million records.
 #
 # Both begin with the tables of the version before generations (Tests/Fixtures/Landed), filled by SQL: one client for each hundred
-# records. While they move on PostgreSQL, somebody writes one record after the other, as a node would, and notes the longest write.
-# What adds tables and columns should take as long in both; what makes an index or fills in rows goes with the rows.
+# records. During a migration on PostgreSQL one record after the other is written, as by a node, and the longest write is noted.
+# A step that adds tables and columns should take the same time in both; one that makes an index or backfills rows grows with the rows.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
@@ -67,7 +67,7 @@ SQL
     sync
 }
 
-# write_on DATABASE: one record after the other, as a node does it, while $work/writing is there; milliseconds of each into $work/writes.
+# write_on DATABASE: writes one record after the other, as a node does, while $work/writing exists; milliseconds of each into $work/writes.
 write_on() {
     local began
     while [[ -e $work/writing ]]; do
@@ -84,7 +84,7 @@ SQL
     done >"$work/writes"
 }
 
-# migrated STORE RECORDS: each line with the milliseconds since the one before it, into $work/STORE.RECORDS.
+# migrated STORE RECORDS: writes each line with the milliseconds since the one before it into $work/STORE.RECORDS.
 migrated() {
     local database=$work/$2.sqlite last now line writer=""
     if [[ $1 == postgres ]]; then

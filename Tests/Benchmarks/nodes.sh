@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Plays the demo on three servers behind a haproxy that speaks TLS, while servers are killed; then holds a pooler before the database.
+# Plays the demo on three servers behind a haproxy with TLS, while servers are killed; then tries a pooler before the database.
 #
 #   Tests/Benchmarks/nodes.sh [arguments of `tide demo`, such as --messages 20000 --kills 20]
 #   Tests/Benchmarks/nodes.sh --help
 #
-# Starts PostgreSQL and haproxy in a temporary folder. Devices know the proxy's address alone: a kill is a connection that ends, and the
-# next one goes to a server that is ready. Exit status 0 only if nothing was lost or doubled.
+# Starts PostgreSQL and haproxy in a temporary folder. Devices know only the proxy's address: a kill ends a connection, and the
+# next one leads to a server that is ready. Exit status 0 only if nothing was lost or duplicated.
 #   DATABASE   postgres://…: another one, such as the coordinator of a Citus (deploy/citus.md); no pooler is tried then
 #   BUILD      release (default) or debug: which 'tide' and 'tidemark', built before
 #   NODES      default: 3
-# NODES.md beside this script has what was found.
+# NODES.md beside this script has the results.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
@@ -27,7 +27,7 @@ tidy_up() {
     if [[ -n $folder ]]; then rm -rf "$folder"; fi
 }
 
-# free_ports COUNT: the first of so many that nobody listens on.
+# free_ports COUNT: prints the first of COUNT consecutive free ports.
 free_ports() {
     local first port
     for _ in $(seq 50); do
@@ -41,7 +41,7 @@ free_ports() {
     refuse "no free ports found in 50 tries"
 }
 
-# until_open PORT: somebody listens there.
+# until_open PORT: waits until the port accepts connections.
 until_open() {
     for _ in $(seq 100); do
         if (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then return; fi
@@ -50,7 +50,7 @@ until_open() {
     refuse "nobody listens on port $1"
 }
 
-# recipe: the proxy's sections as deploy/README.md has them, without the servers.
+# recipe: prints the proxy's sections in deploy/README.md, without the servers.
 recipe() {
     local lines
     lines=$(sed -n '/^cat >> \/etc\/haproxy\/haproxy.cfg <<END$/,/^END$/p' "$top/deploy/README.md" | sed '1d;$d;/^    server /d')
@@ -81,7 +81,7 @@ HAPROXY
     until_open "$1"
 }
 
-# pool MODE PORT: a PgBouncer before the database.
+# pool MODE PORT: starts a PgBouncer before the database.
 pool() {
     printf '[databases]\ntidemark = host=%s port=%s user=tidemark\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\nauth_type = any\npool_mode = %s\nunix_socket_dir =\n' \
         "$postgres_folder" "$POSTGRES_PORT" "$2" "$1" >"$folder/$1.ini"
@@ -109,7 +109,7 @@ try_poolers() {
         sleep 0.1
     done
     grep -q '^tidemark listening' "$folder/taken.log" || refuse "PgBouncer in session mode: $(cat "$folder/taken.log")"
-    say "taken: PgBouncer in session mode"
+    say "accepted: PgBouncer in session mode"
 }
 
 trap tidy_up EXIT

@@ -6,9 +6,9 @@
 #
 # Builds the release binaries (TIDE names a 'tide' that exists, with its 'tidemark' beside it), starts a private PostgreSQL in a temporary folder and stops
 # it at the end. pgbench inserts single rows on 32 connections, prepared, on the same cluster: a bare row with one key, and
-# a row of the table that Tidemark keeps records in, with its indexes. What a machine gives changes within seconds: bare
-# rows, and writes that each wait for one answer on both stores, take turns, five times; each time is compared with the
-# bare rows right before it, and the median counts. A first turn, which makes the cluster's log files, does not count.
+# a row of the table in which Tidemark stores records, with its indexes. A machine's speed changes within seconds: bare
+# rows, and writes that each wait for one answer on both stores, are measured in turns, five times. Each time is compared with the
+# bare rows right before it, and the median is used. A first turn, which makes the cluster's log files, is ignored.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
@@ -29,7 +29,7 @@ postgres="postgres://tidemark@/tidemark_bench?host=$postgres_folder&port=$POSTGR
 
 on_postgres() { as_postgres psql -X -q -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark "$@"; }
 
-# The next measurement finds no disk that is still busy with the one before it.
+# Waits until the disk is idle, so that a measurement does not affect the next one.
 settle() {
     on_postgres postgres -c CHECKPOINT
     sync
@@ -39,7 +39,7 @@ new_database() {
     on_postgres postgres -c 'DROP DATABASE tidemark_bench WITH (FORCE)' -c 'CREATE DATABASE tidemark_bench'
 }
 
-# measure NAME ARGUMENTS…: runs one benchmark on a new database and keeps its JSON line; a failed one shows as a gap in
+# measure NAME ARGUMENTS…: runs one benchmark on a new database and keeps its JSON line; a failed one is a gap in
 # the table.
 measure() {
     local name=$1
@@ -57,7 +57,7 @@ measure() {
     fi
 }
 
-# figure NAME KEY: one number of a benchmark's JSON line, or a dash.
+# figure NAME KEY: prints one number of a benchmark's JSON line, or a dash.
 figure() {
     if [[ -s $results/$1.json ]]; then
         grep -o "\"$2\":[-0-9.e+]*" "$results/$1.json" | head -n 1 | cut -d : -f 2 | awk '{ printf "%.3f", $1 }'
@@ -66,7 +66,7 @@ figure() {
     fi
 }
 
-# stolen NAME: what the machine's host gave to others meanwhile; milliseconds mean little with more than a few percent.
+# stolen NAME: prints the share that the host gave to other machines meanwhile; above a few percent milliseconds mean little.
 stolen() {
     local percent
     percent=$(figure "$1" stolen_percent)
@@ -77,7 +77,7 @@ stolen() {
 
 row() { printf '%-50s %14s   %s\n' "$1" "$2" "${3:-}"; }
 
-# pgbench TABLE INSERT: makes the table and prints the rows a second that were inserted and committed, one by one.
+# pgbench TABLE INSERT: makes the table and prints the rows that were inserted and committed a second, one by one.
 pgbench() {
     printf '%s\n' "$2" >"$results/insert.sql"
     chmod -R a+rX "$results"
@@ -92,10 +92,10 @@ middle() {
     printf '%s\n' "$@" | sort -g | awk '/^-?$/ { gap = 1 } { v[NR] = $1 } END { print gap ? "-" : v[(NR + 1) / 2] }'
 }
 
-# ratio VALUE OTHER: how many times the other.
+# ratio VALUE OTHER: prints VALUE divided by OTHER.
 ratio() { awk -v w="$1" -v b="$2" 'BEGIN { if (w !~ /[0-9]/ || b + 0 == 0) print "-"; else printf "%.2f", w / b }'; }
 
-# bare_rows: pgbench with a bare row; leaves its commits a second in a file, since it also says what it does.
+# bare_rows: runs pgbench with a bare row; writes its commits a second into a file, since it also prints its progress.
 bare_rows() {
     new_database
     say "pgbench: a bare row, 32 connections, prepared, $seconds s"
@@ -146,7 +146,7 @@ measure sdk sdk
 measure local local
 measure live live
 
-# turns_of NAME: the median latencies of its turns, and what the host took from each.
+# turns_of NAME: prints the median latencies of its turns, and the host's share of each.
 turns_of() {
     local turn p50=() p99=() took=""
     for turn in $turns; do

@@ -1,31 +1,31 @@
 #!/usr/bin/env bash
-# Shows what a large database costs: the same questions asked of a small one and of a large one, on both stores.
+# Shows the cost of a large database: the same calls on a small one and on a large one, on both stores.
 #
 #   Tests/Benchmarks/size.sh [records of the large one]      (default: 10000000; the small one has 100000)
 #   Tests/Benchmarks/size.sh --help
 #
 # STORES names one of 'embedded' and 'postgres', or both (default). TIDE names a 'tide' with its 'tidemark' beside it; without
-# it the release binaries are built. Starts a private PostgreSQL in a temporary folder, which takes about 10 GB for ten
+# it the release binaries are built. Starts a private PostgreSQL in a temporary folder, which needs about 10 GB for ten
 # million records.
 #
 # The tables are filled by SQL, as a server would leave them: one conversation for each 1000 records (1000 at least), ten
-# records a batch, users with 1000 conversations each, 100 clients a user. What is asked does not grow with the database:
+# records a batch, users with 1000 conversations each, 100 clients a user. The calls do not grow with the database:
 # 'hello' of a user with 1000 conversations, one page, a catch-up of the last 10000 numbers, 200 writes one after the
-# other. So a ratio much above 1 is a cost of size. Compaction has more to do in the large one and is given a row.
+# other. So a ratio much above 1 is a cost of size. Compaction has more to do in the large one and has a row of its own.
 #
-# Before each start the files are read once, in both sizes: a small database is in the system's memory from having been filled,
-# of a large one most is not, and what the disk takes would count as a cost of size. Where there is /proc, the server's reads are
-# counted as well (calls and processor time): unlike times they do not depend on what else the machine does. Cold, each page of the
-# file that is read is one more read of the disk; how many pages that are says the count of reads, which is the same cold and warm.
+# Before each start the files are read once, in both sizes: a small database is in the system's memory since it was filled,
+# a large one mostly is not, and the disk's time would look like a cost of size. On systems with /proc, the server's reads are
+# counted as well (calls and processor time): unlike times they do not depend on other work of the machine. When the memory is cold,
+# each page read from the file is one more read of the disk; the count of reads is the number of pages, the same cold and warm.
 #
-# Seen on SQLite with 100000 and 10000000 records (calls that read; processor time of the server, ms; from memory):
+# Seen on SQLite with 100000 and 10000000 records (read calls; processor time of the server, ms; from memory):
 #   start 152 and 152, 39 and 45; hello 39 and 42, 4.6 and 4.6; 21 pages 1306 and 1433, 48 and 60;
 #   catch-up 2363 and 8815, 55 and 77 (with 3000000: 8791, 70).
 # A catch-up of 1000 scopes reads a page of the index for each scope and window, where the index is larger than these pages: that
 # of 100000 records is 250 pages. From 3000000 on it is the same.
 # Seen on PostgreSQL with the same sizes, a build beside the large one: start 155 and 168, 73 and 78; hello 16 and 16, 6.0 and 4.6;
 #   21 pages 239 and 235, 75 and 74; catch-up 49 and 47, 77 and 70; a page 6.0 and 6.6 ms, the catch-up 702 and 745 ms of time;
-#   bytes a record 538 and 572; compaction 0.14 ms a row that goes, in both.
+#   bytes a record 538 and 572; compaction 0.14 ms a deleted row, in both.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
@@ -34,7 +34,7 @@ small=100000
 large=${1:-10000000}
 read -ra stores <<<"${STORES:-embedded postgres}"
 today=10000         # numbers of the catch-up
-dead=10000          # tombstones older than what is kept
+dead=10000          # tombstones older than the kept ones
 ensure_packages curl jq sqlite3
 work=$(mktemp -d /tmp/tidemark-size.XXXXXX)
 chmod 755 "$work"
@@ -69,8 +69,8 @@ now_ms() { date +%s%3N; }
 # scopes_of RECORDS
 scopes_of() { echo $(($1 / 1000 > 1000 ? $1 / 1000 : 1000)); }
 
-# Both dialects say the same: `n` is a number of the order, `s` its conversation.
-# record_columns DIALECT RECORDS: sets what the statements are put together from.
+# Both dialects use the same names: `n` is a number of the order, `s` its conversation.
+# record_columns DIALECT RECORDS: sets the parts of which the statements are made.
 record_columns() {
     local dialect=$1 records=$2 scopes
     scopes=$(scopes_of "$records")
@@ -106,7 +106,7 @@ SELECT 'size', n, n - 9, hashint8extended(n, 7), $time_of_n, 1 FROM generate_ser
 SQL
 }
 
-# people_postgres RECORDS: members and clients.
+# people_postgres RECORDS: fills in members and clients.
 people_postgres() {
     record_columns postgres "$1"
     run_sql size <<SQL
@@ -162,10 +162,10 @@ COMMIT;
 SQL
 }
 
-# serve DATABASE NAME: starts a server, notes how long it takes until it is ready.
+# serve DATABASE NAME: starts a server, notes the time until it is ready.
 serve() {
     local began
-    # That of the server before would be taken for this one's.
+    # Otherwise the line of the server before would be found.
     rm -f "$work/address"
     began=$(now_ms)
     "$tidemark" serve --database "$1" --schema "$schema" --secret-file "$work/secret" --listen 127.0.0.1:0 \
@@ -180,7 +180,7 @@ serve() {
     echo $(($(now_ms) - began)) >"$work/$2.start"
 }
 
-# warm STORE RECORDS: what is asked next is in the system's memory.
+# warm STORE RECORDS: reads the files into the system's memory.
 warm() {
     if [[ $1 == embedded ]]; then
         cat "$work/$2."* >/dev/null
@@ -189,13 +189,13 @@ warm() {
     fi
 }
 
-# spent: calls that read, and milliseconds of processor time, of the server so far; zeros where there is no /proc.
+# spent: prints the server's read calls and milliseconds of processor time so far; zeros on systems without /proc.
 spent() {
     [[ -r /proc/$server/io ]] || { echo 0 0 && return; }
     echo "$(awk '/syscr/ { print $2 }' "/proc/$server/io")" \
         "$(cat "/proc/$server"/task/*/schedstat | awk '{ ns += $1 } END { printf "%.1f", ns / 1e6 }')"
 }
-# counted NAME KEY COMMAND...: notes what the server spends on it, in $work/NAME.KEY-reads and -cpu.
+# counted NAME KEY COMMAND...: writes the server's use for the command into $work/NAME.KEY-reads and -cpu.
 counted() {
     local name=$1 key=$2 before after
     shift 2
@@ -206,7 +206,7 @@ counted() {
     echo "$before $after" | awk '{ printf "%.1f", $4 - $2 }' >"$work/$name.$key-cpu"
 }
 
-# call PATH BODY-FILE: the answer goes to $work/answer; prints milliseconds.
+# call PATH BODY-FILE: writes the answer into $work/answer; prints milliseconds.
 call() {
     curl -fsS --compressed -o "$work/answer" -w '%{time_total}\n' -H "Authorization: Bearer $token" -d "@$2" "$address/v1/$1" \
         | awk '{ printf "%.1f\n", $1 * 1000 }'
@@ -245,7 +245,7 @@ ask_catchup() {
     [[ $rows -eq $today ]] || refuse "the catch-up brought $rows rows, not $today"
 }
 
-# ask NAME: the questions, of the server that runs.
+# ask NAME: makes the calls to the running server.
 ask() {
     local name=$1 index
     counted "$name" hello ask_hello "$name"
@@ -287,12 +287,12 @@ measure() {
     call clients "$work/client" >/dev/null
     echo "{\"client\":\"$client\",\"scopes\":[]}" >"$work/empty"
     call pull "$work/empty" >/dev/null
-    # Where a device stands that holds all of it.
+    # The cursor of a device that holds all of it.
     jq -c --arg client "$client" '{client: $client, cursor: .cur, scopes: [.new[] | [.[0], .[1]]]}' "$work/answer" >"$work/$name.away"
     stop_server
     "fill_$store" "$records" $((records - today + 1)) "$records"
     sync
-    # Five starts, of which the middle one counts.
+    # Five starts; the middle one is used.
     for _ in 1 2 3 4 5; do
         stop_server
         warm "$store" "$records"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Shows that no step of a migration is half done after a kill: kill -9 inside each step of both stores, at each place in turn.
+# Shows that no step of a migration is half done after a kill: kill -9 inside each step of both stores, at each call in turn.
 #
 #   Tests/Benchmarks/steps.sh [kills of each step]      (default: 20)
 #   Tests/Benchmarks/steps.sh --help
 #
 # TIDEMARK names the program; without it the release binary is built. Starts a private PostgreSQL in a temporary folder.
 #
-# It begins with databases of the version before generations (Tests/Fixtures/Landed). Each step is begun with what the steps before it
-# left. The process is killed by strace at the first call with which it sends to PostgreSQL, or writes the file, then at the
-# second, and so on to the end of the step, and again from the first. After each kill the migration is run to its end, and every row
-# looked at: the step was made once, or not at all and then anew.
+# It begins with databases of the version before generations (Tests/Fixtures/Landed). Each step begins with the result of the steps
+# before it. strace kills the process at the first call with which it sends to PostgreSQL, or writes the file, then at the
+# second, and so on to the end of the step, and again from the first. After each kill the migration is run to its end, and every row is
+# checked: the step took effect once, or not at all and then anew.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
@@ -30,11 +30,11 @@ start_postgres steps
 run_sql() { psql --quiet --no-psqlrc --tuples-only --no-align --host "$postgres_folder" --username tidemark "$@"; }
 expect() { [[ $2 == "$3" ]] || refuse "$1: $2 instead of $3"; }
 
-# The calls by which a migration leaves something; and of each store how a database is named, copied, left alone by all, and counted.
+# The calls with which a migration changes something; and for each store how to name, copy, wait for, and count a database.
 declare -A calls=([postgres]="sendto" [embedded]="pwrite64,fdatasync,fsync,ftruncate")
 postgres_uri() { echo "postgres://tidemark@/$1?host=$postgres_folder&port=$POSTGRES_PORT"; }
 postgres_copy() {
-    # What a killed process had begun goes on for as long as its statement takes.
+    # A statement of a killed process runs to its end.
     until [[ $(run_sql --dbname steps -c "SELECT count(*) FROM pg_stat_activity WHERE datname IN ('$1', '$2')") == 0 ]]; do sleep 0.02; done
     run_sql --dbname steps -c "DROP DATABASE IF EXISTS $2" -c "CREATE DATABASE $2 TEMPLATE $1" 2>/dev/null
 }
@@ -60,14 +60,14 @@ embedded_rows() {
 
 migrate() { "$tidemark" migrate --database "$("$1_uri" "$2")"; }
 
-# next_step STORE DATABASE: the step that a migration would make first, which is not the first of the plan; empty when there is none.
+# next_step STORE DATABASE: prints the next step of a migration, which is not the first of the plan; empty without one.
 next_step() {
     "$tidemark" migrate --plan --database "$("$1_uri" "$2")" | grep '^[0-9]' | grep --line-regexp --file - "$work/order" | head -n 1 || true
 }
 
-# killed_at STORE DATABASE N: runs a migration that is killed at its N-th call; false when it came to its end before.
+# killed_at STORE DATABASE N: runs a migration that is killed at its N-th call; false if it ended before.
 killed_at() {
-    # In a shell of its own, which says to nobody that it was killed.
+    # In a shell of its own, which prints no message about the kill.
     if (
         strace -f -qq -o "$work/calls" -e "trace=${calls[$1]}" -e "inject=${calls[$1]}:signal=KILL:when=$3" \
             "$tidemark" migrate --database "$("$1_uri" "$2")" >"$work/migrate.log" 2>&1
@@ -78,7 +78,7 @@ killed_at() {
     "$1_rest" "$2"
 }
 
-# end_after STORE STEP: goes on with `before` until the step is made, and the one behind it is not.
+# end_after STORE STEP: continues with `before` until the step is done, and the next one is not.
 end_after() {
     local following tries=0 line process
     following=$(grep --line-regexp --after-context 1 "$2" "$work/order" | sed -n 2p)
@@ -98,7 +98,7 @@ end_after() {
     "$1_copy" killed before
 }
 
-# sweep STORE: all steps, beginning with the database `landed`.
+# sweep STORE: kills in all steps, beginning with the database `landed`.
 sweep() {
     local store=$1 step rows at inside last steps=0
     rows=$("${store}_rows" landed)
@@ -126,7 +126,7 @@ sweep() {
         end_after "$store" "$step"
     done
     [[ $steps == $(wc -l <"$work/order") ]] || refuse "$steps steps of $(wc -l <"$work/order") were met"
-    say "$store: $((steps * kills)) kills inside $steps steps; nothing lost, nothing half made"
+    say "$store: $((steps * kills)) kills inside $steps steps; nothing lost, nothing half done"
 }
 
 run_sql --dbname steps -c 'CREATE DATABASE landed' >/dev/null

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Shows what it costs a workspace that writers of another one wait: the 99th percentile of one writer's writes, alone and beside.
+# Shows the cost of waiting writers for another workspace: the 99th percentile of one writer's writes, alone and beside them.
 #
 #   Tests/Benchmarks/waiting.sh [writers of the crowd]      (default: 10000)
 #   Tests/Benchmarks/waiting.sh --help
 #
-# TIDE names a 'tide' with its 'tidemark' beside it; without it the release binaries are built. ROUNDS (5) times in turns, SECONDS_EACH
-# (8) each. Starts a private PostgreSQL in a temporary folder, and a server on it.
+# TIDE names a 'tide' with its 'tidemark' beside it; without it the release binaries are built. ROUNDS (5) turns of SECONDS_EACH
+# (8) seconds each. Starts a private PostgreSQL in a temporary folder, and a server on it.
 #
-# 1. All writers of the crowd wait: each has one write under way, and the row that is their workspace's lock is held by somebody
-#    else. Nothing of theirs can be done, so whatever it costs the neighbour is a cost of waiting. The measure is 1.2. A transaction
-#    that is open keeps PostgreSQL from reusing what each write leaves behind, so one is open while the neighbour is alone, too.
+# 1. All writers of the crowd wait: each has one write in progress, and another connection holds the row that is their workspace's
+#    lock. None of their writes can proceed, so every delay of the neighbour is a cost of waiting. The limit is 1.2. An open
+#    transaction keeps PostgreSQL from reusing the space of replaced rows, so one is open while the neighbour is alone, too.
 # 2. The crowd writes as fast as it can, and the same with 256 writers: processors and disk are busy either way, so that the ratio
-#    of the two says what the number of writers costs.
+#    of the two is the cost of the number of writers.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
@@ -34,7 +34,7 @@ end_one() {
 }
 end_crowd() {
     end_one "$writers" TERM
-    # A server that sleeps does not see that its client has gone.
+    # A server that sleeps does not notice that its client has gone.
     [[ -z $holder ]] || run_sql -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'" \
         >"$work/ended" 2>&1 || true
     end_one "$holder" TERM
@@ -64,7 +64,7 @@ until grep -q 'http' "$work/address" 2>/dev/null; do
 done
 address=$(grep -o 'http://[0-9.:]*' "$work/address" | head -n 1)
 
-# neighbour NAME: one writer in a workspace of its own; its 99th percentile in milliseconds is added to $work/NAME.
+# neighbour NAME: runs one writer in a workspace of its own; appends its 99th percentile in milliseconds to $work/NAME.
 neighbour() {
     "$tide" bench writes --server "$address" --secret-file "$work/secret" --writers 1 --seconds "$seconds" --json \
         | tail -n 1 >"$work/answer"
@@ -89,7 +89,7 @@ begin_crowd() {
     done
 }
 
-# open_transaction STATEMENT...: carries them out, and stays open.
+# open_transaction STATEMENT...: runs them in a transaction, and leaves it open.
 open_transaction() {
     local statement statements=(-c BEGIN)
     for statement; do statements+=(-c "$statement"); done
@@ -97,7 +97,7 @@ open_transaction() {
     holder=$!
 }
 
-# hold: takes the lock of the crowd's workspace, and returns when nothing of it moves any more.
+# hold: takes the lock of the crowd's workspace, and returns when all its writes wait.
 hold() {
     open_transaction "SELECT FROM sync_workspace WHERE workspace = '$place' FOR UPDATE"
     local last="" now

@@ -5,8 +5,8 @@
 #   Tests/Benchmarks/way.sh --help
 #
 # COVERED names a 'tidemark' that was built with --enable-code-coverage; without it one is built, in a folder of its own, which takes
-# ten minutes. TIDE names a 'tide'. Two servers get pushes of one message each, one of them a thousand more; a file counts when a
-# function of it ran as often more. So what runs once a connection, or once a second, is not in it, nor are files of types alone.
+# ten minutes. TIDE names a 'tide'. Two servers get pushes of one message each, one of them a thousand more; a file is listed if one
+# of its functions ran as many times more. So code that runs once a connection, or once a second, is not listed, nor are files of types alone.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
@@ -43,7 +43,7 @@ case $store in
     *) refuse "no such store: $store; embedded or postgres" ;;
 esac
 
-# counted NAME SECONDS: a hundred pushes a second for so long; what ran is counted into $work/NAME.
+# counted NAME SECONDS: makes a hundred pushes a second for that long, and writes the counts of the functions into $work/NAME.
 counted() {
     local database=sqlite:$work/$1.sqlite
     if [[ $store == postgres ]]; then

@@ -5,7 +5,7 @@ import TidemarkTestKit
 
 @testable import TidemarkChat
 
-/// The bytes of what messages carry: sent with them, fetched on view.
+/// The bytes of messages' attachments: sent with the message, fetched on view.
 @Suite(.timeLimit(.minutes(5))) struct AttachmentBytesTests {
     private let jpeg = Data((0..<200_000).map { UInt8($0 % 251) })
     private let kit: TestKit
@@ -51,7 +51,7 @@ import TidemarkTestKit
         #expect(try await bobChat.messages.bytes(of: seen, in: room) == jpeg)
     }
 
-    @Test func `bytes that are refused are shown as failed and sent again by hand`() async throws {
+    @Test func `refused bytes are shown as failed and sent again by hand`() async throws {
         kit.faults.blobs(.refused(status: 507), of: ann)
         try await annChat.messages.send("look", to: room, attachment: photo(), bytes: jpeg)
         try await kit.settle()
@@ -64,7 +64,7 @@ import TidemarkTestKit
         #expect(try await status(annChat) == .held)
     }
 
-    @Test func `other bytes than the attachment's are refused before anything is written, and so are too many`()
+    @Test func `bytes that do not match the attachment are refused before anything is written, and so are too many`()
         async throws
     {
         await #expect(throws: ChatError.otherBytes) {
@@ -78,7 +78,7 @@ import TidemarkTestKit
         #expect(try await ann.store.blobs.unsent().isEmpty)
     }
 
-    @Test func `what names no bytes says so`() async throws {
+    @Test func `an attachment without bytes says so`() async throws {
         var odd = photo()
         odd.digest = "ABC"
         await #expect(throws: ChatError.noBytes) { try await annChat.messages.bytes(of: odd, in: room) }

@@ -32,20 +32,20 @@ import TidemarkTestKit
             #expect(page.map(\.attachment) == [photo, nil] && page.map(\.text) == ["", "only text"])
         }
         let received = try #require(try await bobChat.messages.newestPage(of: room, limit: 9).first?.attachment)
-        // As `shasum -a 256` has it: any storage can keep the bytes under this name.
+        // The same as `shasum -a 256` prints: any storage can keep the bytes under this name.
         #expect(received.digest.count == 64 && received.byteCount == 20_000)
         #expect(received.matches(jpeg) && !received.matches(jpeg.dropLast()) && !received.matches(Data()))
         #expect(received.preview?.count == 4_000 && received.width == 1_024 && received.name == "cat.jpg")
         try kit.expectConverged()
     }
 
-    @Test func `the digest is the one that everybody computes`() {
+    @Test func `the digest is the standard one`() {
         let text = MessageAttachment(.file, bytes: Data("abc".utf8), contentType: "text/plain")
         #expect(text.digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
         #expect(text.matches(Data("abc".utf8)) && text.byteCount == 3)
     }
 
-    @Test func `what another app put there is no attachment, and the message is shown all the same`() async throws {
+    @Test func `another app's value is no attachment, and the message is shown all the same`() async throws {
         let kit = try TestKit(schema: try ChatSchema.schema())
         let (ann, bob) = (try await kit.client("ann"), try await kit.client("bob"))
         let room = try await Chat(ann.store).conversations.createDirect(with: UserID("bob")).id
@@ -69,7 +69,7 @@ import TidemarkTestKit
         #expect(try await ann.chat.messages.newestPage(of: room, limit: 9).isEmpty)
     }
 
-    /// Messages as an app has them that knows nothing of ours.
+    /// Messages of an app that does not know our attachments.
     private struct Odd: SyncModel {
         enum Value: Codable, Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
             case number(Int), text(String)

@@ -35,7 +35,7 @@ import TidemarkTestKit
         }
     }
 
-    @Test func `members who are taken in have the history, and who is dismissed or leaves loses it`() async throws {
+    @Test func `added members have the history, and a removed or leaving one loses it`() async throws {
         try await TestServer.running { server in
             let (ann, bob, cem) = (try Messenger("ann"), try Messenger("bob"), try Messenger("cem"))
             for messenger in [ann, bob, cem] { try messenger.connect(server) }
@@ -50,7 +50,7 @@ import TidemarkTestKit
             try await bob.chat.conversations.changeMembers(of: group, adding: [cem.user], removing: [])
             let history = try await cem.messages(group) { $0.count == 1 }
             #expect(history.map(\.text) == ["before"])
-            // What was said before somebody came in is nothing that they have left unread.
+            // Messages from before a user was added are not unread for them.
             let joined = try await cem.conversations {
                 $0.first?.lastMessage != nil && $0.first?.unread.isExact == true
             }
@@ -73,7 +73,7 @@ import TidemarkTestKit
         }
     }
 
-    @Test func `two changes of members that meet are both made`() async throws {
+    @Test func `two concurrent changes of members are both made`() async throws {
         let kit = try TestKit(schema: try ChatSchema.schema())
         let devices = (ann: try await kit.client("ann"), bob: try await kit.client("bob"))
         let (ann, bob) = (Chat(devices.ann.store), Chat(devices.bob.store))
@@ -107,7 +107,7 @@ import TidemarkTestKit
         await #expect(throws: ChatError.notFound) { try await ann.chat.conversations.leave(UUID()) }
     }
 
-    @Test func `the list has the newest conversation first, with its last message and what others are called`()
+    @Test func `the list has the newest conversation first, with its last message and the others' names`()
         async throws
     {
         let ann = try Messenger("ann")
@@ -124,7 +124,7 @@ import TidemarkTestKit
     }
 
     @Test(arguments: [1, 2, 3])
-    func `a list of any length has the newest, and none that was left`(_ limit: Int) async throws {
+    func `a list of any length has the newest, and none that the user has left`(_ limit: Int) async throws {
         let ann = try Messenger("ann")
         var groups: [UUID] = []
         for name in ["oldest", "middle", "left"] {

@@ -35,7 +35,7 @@ import TidemarkModel
         return Pair(original: original, copy: copy)
     }
 
-    /// Makes a copied folder pass for the installation that it was copied from, as a clone of a whole disk does.
+    /// Makes a copied folder look like the original installation, as a clone of a whole disk does.
     private func claim(_ folder: URL) throws {
         let file = folder.appending(path: "tidemark.install")
         let id = String(decoding: try Data(contentsOf: file), as: UTF8.self).split(separator: " ").first ?? ""
@@ -47,7 +47,7 @@ import TidemarkModel
     }
 
     @Test(arguments: [true, false])
-    func `two devices on copies of one database lose nothing and double nothing`(isDetected: Bool) async throws {
+    func `two devices on copies of one database lose nothing and duplicate nothing`(isDetected: Bool) async throws {
         try await TestServer.running { server in
             let bob = try Messenger("bob")
             try bob.connect(server)
@@ -78,7 +78,7 @@ import TidemarkModel
                 try await pair.copy.chat.store.diagnostics().client != pair.original.chat.store.diagnostics().client)
             for device in [bob, pair.original, pair.copy] { await device.disconnect() }
         }
-        // SQLite may be taking files of its own away at the same moment.
+        // SQLite may be deleting files of its own at the same moment.
         try? FileManager.default.removeItem(at: folder)
     }
 }

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkTestKit
 
-/// A conversation that goes takes along what belongs to it.
+/// A deleted conversation is deleted with everything that belongs to it.
 @Suite(.timeLimit(.minutes(5))) struct DeletionTests {
     @Test func `a conversation that is deleted takes its messages and receipts along, on every device`() async throws {
         let kit = try TestKit(schema: try ChatSchema.schema())
@@ -32,7 +32,7 @@ import TidemarkTestKit
         try await kit.settle()
         for chat in [ann, bob] {
             #expect(try await chat.conversations.read(gone) == nil)
-            // What bob wrote meanwhile stays at its place for him to look at.
+            // Bob's own unsent messages stay in their positions for him to read.
             let left = try await chat.messages.newestPage(of: gone, limit: 10)
             #expect(left.allSatisfy { $0.status == .failed && $0.text == "too late" })
             #expect(try await chat.messages.search("gone", in: nil, orderBy: .relevance, limit: 10).isEmpty)
@@ -48,7 +48,7 @@ import TidemarkTestKit
         try kit.expectConverged()
     }
 
-    @Test func `conversations and users say how their sending goes, and who is there`() async throws {
+    @Test func `conversations and users show the progress of their sending, and who is present`() async throws {
         let kit = try TestKit(schema: try ChatSchema.schema())
         let device = try await kit.client("ann")
         let ann = Chat(device.store)

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkTestKit
 
-/// A conversation between two is between these two, whatever a third one does.
+/// A direct conversation belongs to its two members, whatever a third user does.
 @Suite(.timeLimit(.minutes(5))) struct DirectTests {
     /// The chat's schema as it was before the server judged ids.
     private static func older() throws -> Schema {
@@ -23,7 +23,7 @@ import TidemarkTestKit
         try await store.write { $0.apply(taken) }
     }
 
-    @Test func `nobody else can make the conversation of two`() async throws {
+    @Test func `no other user can create the conversation of two`() async throws {
         let kit = try TestKit(schema: try ChatSchema.schema())
         let (ann, bob, eve) = (
             try await kit.client("ann"), try await kit.client("bob"), try await kit.client("eve")
@@ -42,7 +42,7 @@ import TidemarkTestKit
     }
 
     @Test(arguments: [["ann", "bob", "eve"], ["ann", "eve"], ["eve"]] as [[FieldValue]])
-    func `where the id was taken before, the two have another conversation and the third is not in it`(
+    func `if the id was taken before, the two have another conversation without the third`(
         _ members: [FieldValue]
     ) async throws {
         let kit = try TestKit(schema: try Self.older())
@@ -70,7 +70,7 @@ import TidemarkTestKit
         #expect(taken.map(\.kind) != .some(.direct) || members == ["ann", "eve"])
     }
 
-    @Test func `conversations of two that are there go on under the newer schema`() async throws {
+    @Test func `existing conversations of two continue under the newer schema`() async throws {
         let ann = try Messenger("ann")
         let older = try await ann.chat.conversations.createDirect(with: UserID("bob"))
         #expect(try await ann.chat.conversations.createDirect(with: UserID("bob")).id == older.id)

@@ -6,7 +6,7 @@ import TidemarkChat
 import TidemarkModel
 
 @Suite(.timeLimit(.minutes(5))) struct DiskFullTests {
-    @Test func `what finds no room is taken in by itself when there is room`() async throws {
+    @Test func `changes that find no space are applied by themselves when there is space`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-\(UUID())")
         try await TestServer.running { server in
             let ann = try Messenger("ann")
@@ -31,11 +31,11 @@ import TidemarkModel
             await ann.disconnect()
             await bob.disconnect()
         }
-        // SQLite may be taking files of its own away at the same moment.
+        // SQLite may be deleting files of its own at the same moment.
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Lets the file grow by so many pages and no more.
+    /// Lets the file grow by this many pages and no more.
     private func setRoom(_ store: SyncStore, pages: Int64) async throws {
         guard let writer = store.reader as? any DatabaseWriter else { throw CancellationError() }
         try await writer.writeWithoutTransaction { db in

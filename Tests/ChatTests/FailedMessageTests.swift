@@ -6,7 +6,7 @@ import TidemarkTestKit
 
 @testable import TidemarkTerminal
 
-/// A message that cannot be sent, over the whole way: device, connection, server, and what its user sees and does.
+/// A message that cannot be sent, in the whole system: device, connection, server, and the user's view and actions.
 @Suite(.timeLimit(.minutes(5))) struct FailedMessageTests {
     private let kit: TestKit
     private let (annDevice, bobDevice): (TestClient, TestClient)
@@ -48,7 +48,7 @@ import TidemarkTestKit
             #expect(try await shown(ann).map(\.status) == [.failed])
             #expect(try await shown(bob).isEmpty)
         }
-        // What stands behind it waits, and what is elsewhere does not.
+        // Messages behind it wait, and those in other conversations do not.
         try await ann.messages.send("behind", to: room)
         try await ann.users.updateProfile { $0.displayName = "Ann" }
         try await kit.settle()
@@ -67,7 +67,7 @@ import TidemarkTestKit
         #expect(try await ann.store.outbox.failed().isEmpty)
     }
 
-    @Test func `the terminal sends all that failed again at once`() async throws {
+    @Test func `the terminal sends all failed messages again at once`() async throws {
         _ = try await fail()
         try await ann.messages.send("behind", to: room)
         _ = try await ChatRoom(chat: ann, conversation: room).retry()
@@ -75,7 +75,7 @@ import TidemarkTestKit
         #expect(try await shown(bob).map(\.text) == ["hello", "behind"])
     }
 
-    @Test func `a message that is retried goes alone, and what failed in another conversation stays failed`()
+    @Test func `a retried message is sent alone, and failed ones in another conversation stay failed`()
         async throws
     {
         let other = try await ann.conversations.createDirect(with: UserID("cem")).id
@@ -98,7 +98,7 @@ import TidemarkTestKit
         kit.faults.dropAck(after: .send, of: annDevice, times: 12)
         try await ann.messages.send("hello", to: room)
         try await kit.settle()
-        // What met only silence is held back from a connection that is good by now, for a while.
+        // A message without any answer is held back for a while, although the connection is good by now.
         await kit.advance(by: .seconds(300))
         try await kit.settle()
         #expect(try await shown(bob).map(\.text) == ["hello"])

@@ -4,14 +4,14 @@ import Tidemark
 import TidemarkChat
 import TidemarkTestKit
 
-/// A group as those see it who are in it, in virtual time.
+/// A group as its members see it, in virtual time.
 @Suite(.timeLimit(.minutes(5))) struct GroupTests {
     private func kit() async throws -> (kit: TestKit, ann: Chat, bob: Chat) {
         let kit = try TestKit(schema: try ChatSchema.schema())
         return (kit, Chat(try await kit.client("ann").store), Chat(try await kit.client("bob").store))
     }
 
-    @Test func `who watches one conversation sees its name, its image and its newest message change`() async throws {
+    @Test func `a watcher of one conversation sees its name, its image and its newest message change`() async throws {
         let (kit, ann, bob) = try await kit()
         let group = try await ann.conversations.createGroup(name: "g", imageURL: nil, members: [UserID("bob")]).id
         var seen = bob.conversations.observe(id: group).makeAsyncIterator()
@@ -32,7 +32,7 @@ import TidemarkTestKit
         try kit.expectConverged()
     }
 
-    @Test func `who is taken in comes with the name that their profile has`() async throws {
+    @Test func `an added member appears with the name of their profile`() async throws {
         let (kit, ann, bob) = try await kit()
         let cem = Chat(try await kit.client("cem").store)
         try await cem.users.updateProfile { $0.displayName = "Cem the Third" }
@@ -42,7 +42,7 @@ import TidemarkTestKit
         try await kit.settle()
         let listed = try #require(try await bob.conversations.read(group))
         #expect(listed.participants.first { $0.id == UserID("cem") }?.displayName == "Cem the Third")
-        // It stands in the conversation as well, for those who cannot see the profile.
+        // The conversation has it as well, for members who cannot see the profile.
         let row = try await bob.store.read { try $0.rows("SELECT participantNames AS names FROM conversations", []) }
             .first
         guard case .string(let names)? = row?["names"] else {
@@ -53,7 +53,7 @@ import TidemarkTestKit
         await #expect(throws: ChatError.notFound) { try await ann.conversations.rename(UUID(), to: "x") }
     }
 
-    @Test func `the last one out ends the group, whoever made it`() async throws {
+    @Test func `the last member to leave ends the group, whoever created it`() async throws {
         let (kit, ann, bob) = try await kit()
         let group = try await ann.conversations.createGroup(name: "g", imageURL: nil, members: [UserID("bob")]).id
         try await kit.settle()
@@ -66,7 +66,7 @@ import TidemarkTestKit
         try kit.expectConverged()
     }
 
-    @Test func `a refused message that is given up is gone for good, and a search follows what is said`() async throws {
+    @Test func `a discarded refused message is deleted for good, and a search follows new messages`() async throws {
         let (kit, ann, bob) = try await kit()
         let group = try await ann.conversations.createGroup(name: "g", imageURL: nil, members: [UserID("bob")]).id
         try await ann.messages.send("the battery came", to: group)

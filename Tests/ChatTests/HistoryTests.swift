@@ -11,7 +11,7 @@ import TidemarkModel
         var text: String?
     }
 
-    @Test func `a device fetches the newest, the rest when it is asked for, and evicts without fetching again`()
+    @Test func `a device fetches the newest messages, the rest on request, and evicts without fetching again`()
         async throws
     {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-\(UUID())")
@@ -47,7 +47,7 @@ import TidemarkModel
             await ann.disconnect()
             await bob.disconnect()
         }
-        // SQLite may be taking files of its own away at the same moment.
+        // SQLite may be deleting files of its own at the same moment.
         try? FileManager.default.removeItem(at: folder)
     }
 }

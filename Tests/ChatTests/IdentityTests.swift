@@ -10,7 +10,7 @@ import TidemarkChat
         let (ann, bob) = (UserID("ann"), UserID("bob"))
         let direct = ChatID.directConversation(ann, bob)
         #expect(direct == ChatID.directConversation(bob, ann))
-        // Written down: a version that made other ids would split every conversation.
+        // Fixed values: a version that made other ids would split every conversation.
         #expect(UniqueID(direct).description == "13bf88ee-4cdc-8c97-a342-cdd42b60e973")
         #expect(direct != ChatID.directConversation(ann, ann))
         #expect(
@@ -20,7 +20,7 @@ import TidemarkChat
         #expect(ChatID.receipts(of: ann, in: direct) != ChatID.receipts(of: bob, in: direct))
     }
 
-    @Test func `the schema that a server takes for trying things out is the chat's`() throws {
+    @Test func `the schema of a development server is the chat's`() throws {
         #expect(try ServerConfiguration.sampleSchema() == ChatSchema.schema())
     }
 }

@@ -6,7 +6,7 @@ import TidemarkTestKit
 @testable import TidemarkChat
 @testable import TidemarkTerminal
 
-/// One member's clock is a year ahead: nobody's newer messages go missing for it.
+/// One member's clock is a year ahead: no newer messages of others are missed because of it.
 @Suite(.timeLimit(.minutes(5))) struct MessageClockTests {
     private static let year: Milliseconds = 365 * 86_400_000
     private let kit: TestKit
@@ -21,7 +21,7 @@ import TidemarkTestKit
         try await kit.settle()
     }
 
-    /// Messages of bob's with a clock that is ahead.
+    /// Writes messages of bob's with a clock that is ahead.
     private func ahead(_ texts: [String], by offset: Milliseconds = year) async throws {
         let now = bob.store.environment.now()
         for (index, text) in texts.enumerated() {
@@ -36,7 +36,7 @@ import TidemarkTestKit
         try await chat.messages.newestPage(of: room, limit: limit).map(\.text)
     }
 
-    @Test func `newer messages are the last of a window, whatever an older one says of its time`() async throws {
+    @Test func `newer messages are the last of a window, whatever time an older one claims`() async throws {
         for text in ["a", "b", "c"] {
             try await ahead([text])
             await kit.advance(by: .seconds(1))
@@ -50,13 +50,13 @@ import TidemarkTestKit
         }
     }
 
-    @Test func `a message that is written after it does not take the wrong time over`() async throws {
+    @Test func `a message that is written after it does not inherit the wrong time`() async throws {
         try await ahead(["a"])
         let sent = try await ann.messages.send("after", to: room)
         #expect(sent.sentAt.timeIntervalSince1970 * 1_000 < Double(ann.store.environment.now() + 86_400_000))
     }
 
-    @Test func `an answer stands behind what it answers, whatever another message says of its time`() async throws {
+    @Test func `an answer follows the message that it answers, whatever time another message claims`() async throws {
         try await ahead(["a year ahead"])
         try await ahead(["soon"], by: 60_000)
         _ = try await ann.messages.send("answer", to: room)
@@ -64,7 +64,7 @@ import TidemarkTestKit
         #expect(try await newest(ann, 2) == ["soon", "answer"])
     }
 
-    @Test func `pages before a message have each of them once`() async throws {
+    @Test func `pages before a message contain each message once`() async throws {
         _ = try await ann.messages.send("1", to: room)
         try await kit.settle()
         for text in ["2", "3"] {
@@ -90,7 +90,7 @@ import TidemarkTestKit
         #expect(try await newest(ann, 9) == ["long ago", "now", "soon"])
     }
 
-    @Test func `the list of conversations goes by the server's time, and shows the message that was written last`()
+    @Test func `the list of conversations uses the server's time, and shows the message that was written last`()
         async throws
     {
         try await ahead(["a year ahead"])
@@ -118,7 +118,7 @@ import TidemarkTestKit
         }
     }
 
-    @Test func `a search by recency has newer messages first, whatever an older one says of its time`() async throws {
+    @Test func `a search by recency has newer messages first, whatever time an older one claims`() async throws {
         for text in ["tide a", "tide b"] {
             try await ahead([text])
             await kit.advance(by: .seconds(1))
@@ -137,7 +137,7 @@ import TidemarkTestKit
         }
     }
 
-    @Test func `the terminal shows the server's time, and says what the clock said`() async throws {
+    @Test func `the terminal shows the server's time, and also the clock's`() async throws {
         try await ahead(["hello"])
         let zone = try #require(TimeZone(identifier: "UTC"))
         let message = try #require(try await ann.messages.newestPage(of: room, limit: 1).first)

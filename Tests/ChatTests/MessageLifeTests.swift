@@ -44,7 +44,7 @@ import TidemarkChat
         }
     }
 
-    @Test func `a refused message stays as failed at its place until it is retried or discarded`() async throws {
+    @Test func `a refused message stays as failed in its position until it is retried or discarded`() async throws {
         try await TestServer.running { server in
             let (ann, bob) = (try Messenger("ann"), try Messenger("bob"))
             let group = try await ann.chat.conversations.createGroup(name: "g", imageURL: nil, members: [bob.user]).id
@@ -63,7 +63,7 @@ import TidemarkChat
             #expect(failed.first?.failure != nil)
             #expect(failed.first?.id == message.id)
 
-            // Taken in again, the retry brings the message to its place for both.
+            // Once bob is a member again, the retry puts the message in its position for both.
             try await ann.chat.conversations.changeMembers(of: group, adding: [bob.user], removing: [])
             try await bob.conversations { $0.count == 1 }
             try await bob.chat.messages.retry(message.id)
@@ -76,7 +76,7 @@ import TidemarkChat
         }
     }
 
-    /// Ann's first message got no answer five times, so that the second one waits behind it.
+    /// Makes a message without an answer five times, so that the second one waits behind it.
     private func withheld() async throws -> (ann: Messenger, room: UUID, messages: [Message]) {
         let ann = try Messenger("ann")
         let room = try await ann.chat.conversations.createDirect(with: UserID("bob")).id
@@ -88,7 +88,7 @@ import TidemarkChat
         return (ann, room, sent)
     }
 
-    @Test func `a message that got no answer too often has failed, at its place and with the reason`() async throws {
+    @Test func `a message that got no answer too often has failed, in its position and with the reason`() async throws {
         let (ann, room, sent) = try await withheld()
         let page = try await ann.chat.messages.newestPage(of: room, limit: 10)
         #expect(page.map(\.id) == sent.map(\.id))
@@ -105,7 +105,7 @@ import TidemarkChat
         #expect(try await ann.chat.messages.newestPage(of: room, limit: 10).map(\.id) == [sent.last?.id])
     }
 
-    @Test func `a message without an answer is sent again by hand, also before the server's word on it`() async throws {
+    @Test func `a message without an answer is sent again by hand, also before the server answers`() async throws {
         try await TestServer.running { server in
             let (ann, room, sent) = try await withheld()
             let last = try #require(sent.last)
@@ -119,10 +119,10 @@ import TidemarkChat
         }
     }
 
-    @Test func `a message that was not sent is there after a restart, with its state`() async throws {
+    @Test func `an unsent message exists after a restart, with its state`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-chat-\(UUID().uuidString)")
         defer {
-            // The system's temporary folder is emptied anyway.
+            // The system empties its temporary folder anyway.
             try? FileManager.default.removeItem(at: folder)
         }
         let ann = UserID("ann")
@@ -140,7 +140,7 @@ import TidemarkChat
         #expect(try await chat.conversations.read(room)?.lastMessage?.text == "kept")
     }
 
-    @Test func `pages before a date and before a message leave nothing out and nothing twice`() async throws {
+    @Test func `pages before a date and before a message omit and repeat nothing`() async throws {
         let ann = try Messenger("ann")
         let room = try await ann.chat.conversations.createDirect(with: UserID("bob")).id
         for number in 1...25 { try await ann.chat.messages.send("\(number)", to: room) }
@@ -156,7 +156,7 @@ import TidemarkChat
         #expect(try await ann.chat.messages.page(before: try #require(rest.first), limit: 10).isEmpty)
     }
 
-    @Test func `an answer sorts after what it answers although the other clock is fast`() async throws {
+    @Test func `an answer is sorted after the message that it answers although the other clock is fast`() async throws {
         let schema = try ChatSchema.schema()
         let fast = StoreEnvironment(now: { 60_000 }, random: StoreEnvironment.system.random)
         let slow = StoreEnvironment(now: { 1_000 }, random: StoreEnvironment.system.random)

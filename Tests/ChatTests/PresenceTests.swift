@@ -8,7 +8,7 @@ import TidemarkNode
 @testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct PresenceTests {
-    @Test func `who shares a conversation sees a user come and go, and an outsider does not`() async throws {
+    @Test func `members of a conversation see a user come and go, and an outsider does not`() async throws {
         let change: @Sendable (inout ServerLimits) -> Void = { limits in
             limits.hub.presenceGrace = 0
             limits.node.tickEvery = .milliseconds(20)

@@ -4,7 +4,7 @@ import Tidemark
 
 @testable import TidemarkChat
 
-/// The records read their fields themselves; a decoder must give the same.
+/// The records read their fields themselves, with the same result as a decoder.
 @Suite struct ReadingTests {
     /// A model as its decoder reads it.
     private struct Decoded<Model: SyncModel & Equatable>: SyncModel {

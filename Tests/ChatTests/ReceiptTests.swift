@@ -5,7 +5,7 @@ import Tidemark
 @testable import TidemarkChat
 
 @Suite(.timeLimit(.minutes(5))) struct ReceiptTests {
-    @Test func `receipts from two devices of one user converge to the furthest, and the earliest time counts`()
+    @Test func `receipts from two devices of one user converge to the furthest, with the earliest time`()
         async throws
     {
         try await TestServer.running { server in
@@ -18,8 +18,8 @@ import Tidemark
             await phone.disconnect()
             await desk.disconnect()
 
-            // Both make the record while they do not know of the other's. The one that comes second is further on: its
-            // creation has no effect at the server, and its mark must have one all the same.
+            // Each creates the record without knowing of the other's. The second is further on: the server ignores its
+            // creation, but must still apply its mark.
             try await phone.chat.messages.markRead(Array(all.prefix(1)))
             try await desk.chat.messages.markRead(all)
             try phone.connect(server)
@@ -51,7 +51,7 @@ import Tidemark
             for number in 1...50 { try await ann.chat.messages.send("\(number)", to: room) }
             try ann.connect(server)
             try bob.connect(server)
-            // Disconnects only when all pages have come: until then, more might be unread.
+            // Disconnects only when all pages have arrived: until then, more might be unread.
             try await bob.conversations { $0.first?.unread == Unread(count: 50, isExact: true) }
             let all = try await bob.messages(room) { $0.count == 50 }
             await bob.disconnect()
@@ -66,7 +66,7 @@ import Tidemark
         }
     }
 
-    @Test func `messages that scroll by are marked as read together`() async throws {
+    @Test func `messages that are scrolled past are marked as read together`() async throws {
         try await TestServer.running { server in
             var limits = ChatLimits()
             limits.receiptPause = .milliseconds(1)
@@ -84,13 +84,13 @@ import Tidemark
             let upkeep = Task { try await bob.chat.run() }
             try await bob.conversations { $0.first?.unread == Unread(count: 0, isExact: true) }
             upkeep.cancel()
-            // One transaction says that they are read; another one may have said before that they are here.
+            // One transaction marks them as read; an earlier one may have marked them as received.
             #expect(try await bob.chat.store.outbox.pendingCount.first { _ in true } <= 2)
             await ann.disconnect()
         }
     }
 
-    @Test func `marks only rise, and the times of the last ones are kept`() throws {
+    @Test func `marks only rise, and the last ones keep their times`() throws {
         var record = ReceiptRecord(of: UserID("bob"), in: UUID())
         record.author = "bob"
         for number in Int64(1)...100 { record.note(.read, through: number * 10, at: number, timesMax: 64) }
@@ -104,13 +104,13 @@ import Tidemark
         #expect(time(1_000) == Date(timeIntervalSince1970: 0.100))
         #expect(time(991) == Date(timeIntervalSince1970: 0.100))
         #expect(time(990) == Date(timeIntervalSince1970: 0.099))
-        // Older than the times that are kept: no later than the oldest of them.
+        // A mark older than the kept times is no later than the oldest of them.
         #expect(time(5) == Date(timeIntervalSince1970: 0.037))
         #expect(ReceiptTrack.receipts([track], { $0.readings }, 1_001).isEmpty)
         #expect(ReceiptTrack.receipts([track], { $0.deliveries }, 1_000).count == 1)
     }
 
-    @Test func `of two marks for one message the earlier time counts`() throws {
+    @Test func `of two marks for one message the earlier time is used`() throws {
         var record = ReceiptRecord(of: UserID("bob"), in: UUID())
         record.author = "bob"
         record.readThrough = 10

@@ -16,7 +16,7 @@ import TidemarkNIOTransport
         return ids.count
     }
 
-    @Test func `a device whose client id was removed goes on under another, and nothing is lost or doubled`()
+    @Test func `a device whose client id was removed continues under another, and nothing is lost or duplicated`()
         async throws
     {
         try await TestServer.running { server in

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkChat
 
 @Suite(.timeLimit(.minutes(5))) struct SearchTests {
-    @Test func `what others sent is found offline, with who has it, and marked where it stands`() async throws {
+    @Test func `others' messages are found offline, with their authors, and the match is marked`() async throws {
         try await TestServer.running { server in
             let (ann, bob) = (try Messenger("ann"), try Messenger("bob"))
             let room = try await ann.chat.conversations.createDirect(with: bob.user).id

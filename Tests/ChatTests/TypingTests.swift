@@ -19,7 +19,7 @@ import TidemarkWire
 
     private func message(_ author: UserID) -> TypedMessage { TypedMessage(id: UUID(), author: author) }
 
-    @Test func `typing ends by its time, and a later word prolongs it`() throws {
+    @Test func `typing ends after its time, and a later message prolongs it`() throws {
         var board = TypingBoard(account: UserID("me"))
         #expect(board.on(try said(ann), now: 0) == [ann])
         #expect(board.on(try said(bob), now: 3_000) == [ann, bob])
@@ -34,7 +34,7 @@ import TidemarkWire
         var board = TypingBoard(account: UserID("me"))
         let old = message(ann)
         #expect(board.on(try said(ann), now: 0) == [ann])
-        // What was there before says nothing of now.
+        // An older message says nothing about the present.
         #expect(board.on(.arrived([old]), now: 1) == [ann])
         #expect(board.on(try said(bob), now: 2) == [ann, bob])
         let new = message(ann)
@@ -45,7 +45,7 @@ import TidemarkWire
         #expect(board.on(.arrived([new, old]), now: 6) == [ann, bob])
     }
 
-    @Test func `other kinds and the own devices are nothing`() throws {
+    @Test func `other kinds and the own devices are ignored`() throws {
         var board = TypingBoard(account: ann)
         #expect(board.on(try said(ann), now: 0) == [])
         #expect(board.on(try said(bob, kind: "wave"), now: 0) == [])
@@ -54,7 +54,7 @@ import TidemarkWire
 }
 
 @Suite(.timeLimit(.minutes(5))) struct TypingTests {
-    @Test func `the other sees who types until the message arrives, and an outsider sees nothing`() async throws {
+    @Test func `the other sees a user type until the message arrives, and an outsider sees nothing`() async throws {
         try await TestServer.running { server in
             let (ann, bob, eve) = (try Messenger("ann"), try Messenger("bob"), try Messenger("eve"))
             for device in [ann, bob, eve] {
@@ -65,7 +65,7 @@ import TidemarkWire
             try await bob.conversations { $0.count == 1 }
             try await ann.settled()
             let outside = eve.chat.store.ephemerals(in: ScopeID(record: room.id))
-            // Bob's time stands still: nothing ends by itself.
+            // Bob's clock does not move: nothing ends by itself.
             var typing = bob.chat.typing.observeTyping(in: room.id, clock: VirtualClock(Timeline(now: 0)))
                 .makeAsyncIterator()
             #expect(try await typing.next() == [])
@@ -79,7 +79,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a message ends its author's typing, however many others say that they are a year ahead`() async throws {
+    @Test func `a message ends its author's typing, however many others claim to be a year ahead`() async throws {
         try await TestServer.running { server in
             let (ann, bob) = (try Messenger("ann"), try Messenger("bob"))
             for device in [ann, bob] { try device.connect(server) }
@@ -92,7 +92,7 @@ import TidemarkWire
             }
             try await ann.messages(room.id) { $0.count == 20 }
             try await bob.settled()
-            // Ann's time stands still: nothing ends by itself.
+            // Ann's clock does not move: nothing ends by itself.
             var typing = ann.chat.typing.observeTyping(in: room.id, clock: VirtualClock(Timeline(now: 0)))
                 .makeAsyncIterator()
             #expect(try await typing.next() == [])
@@ -104,7 +104,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a date that is set by a day ends nobody's typing`() async throws {
+    @Test func `a date that is set by a day ends no user's typing`() async throws {
         let date = Lock<Milliseconds>(1_000_000_000)
         let environment = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)
         try await TestServer.running { server in
@@ -131,7 +131,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `keys in quick succession are one word, and another conversation has its own`() async throws {
+    @Test func `keys in quick succession are one message, and another conversation has its own`() async throws {
         let time = Timeline(now: 0)
         let date = Lock<Milliseconds>(1_000_000_000)
         var device = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)
@@ -156,7 +156,7 @@ import TidemarkWire
             var other = desk.chat.store.ephemerals(in: ScopeID(record: rooms[1])).makeAsyncIterator()
             for _ in 0..<5 { ann.chat.typing.setTyping(in: rooms[0]) }
             time.move(to: 2_999)
-            // Of the device's date it does not depend.
+            // It does not depend on the device's date.
             date.withLock { $0 += 86_400_000 }
             ann.chat.typing.setTyping(in: rooms[0])
             ann.chat.typing.setTyping(in: rooms[1])
@@ -174,8 +174,8 @@ import TidemarkWire
     }
 }
 
-/// The real time until it is stopped, then the time that the test sets. Waits are real ones. Devices connect before it is stopped:
-/// for one that waits for a lost connection no time passes any more.
+/// The real time until it is stopped, then the time that the test sets. Waits are real ones. Devices connect before it
+/// is stopped: for one that waits for a lost connection no time would pass.
 private final class SetClock: Clock {
     private let time: Timeline
     private let stopped = Lock<ContinuousClock.Instant?>(nil)

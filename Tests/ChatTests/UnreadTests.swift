@@ -6,13 +6,14 @@ import TidemarkWire
 
 @testable import TidemarkChat
 
-/// What a device says while it holds only a part of a conversation: pages come newest first, collection by collection.
+/// Unread counts of a device that holds only a part of a conversation: pages arrive newest first, collection by
+/// collection.
 @Suite(.timeLimit(.minutes(5))) struct UnreadTests {
     private let bob = UserID("bob")
     private let room = UUID(UniqueID(high: 0xaa, low: 1))
     private var scope: ScopeID { ScopeID(record: room) }
 
-    /// Bob's device, a member since number 10, before any page has come.
+    /// Bob's device, a member since number 10, before any page has arrived.
     private func device() throws -> Messenger {
         let messenger = try Messenger("bob")
         let database = messenger.chat.store.database
@@ -64,7 +65,7 @@ import TidemarkWire
         try #require(try await messenger.chat.conversations.read(room))
     }
 
-    @Test func `nothing is called unread before it is known what was read elsewhere`() async throws {
+    @Test func `nothing is called unread before the marks of the user's other devices are known`() async throws {
         let messenger = try device()
         try page(messenger, "conversations", [conversation()])
         try page(messenger, "messages", (101...105).reversed().map { message($0) }, next: 101)
@@ -86,7 +87,7 @@ import TidemarkWire
         #expect(try await shown(messenger).unread == Unread(count: 7, isExact: true))
     }
 
-    @Test func `what was said before the user came in is not unread`() async throws {
+    @Test func `messages from before the user was added are not unread`() async throws {
         let messenger = try device()
         try page(messenger, "conversations", [conversation()])
         try page(messenger, "receipts", [])
@@ -94,7 +95,7 @@ import TidemarkWire
         #expect(try await shown(messenger).unread == Unread(count: 2, isExact: true))
     }
 
-    @Test func `pages leave nothing out where several messages were sent in one millisecond`() async throws {
+    @Test func `pages omit nothing if several messages were sent in one millisecond`() async throws {
         let messenger = try device()
         try page(messenger, "messages", (11...15).reversed().map { message($0, at: 7_000) })
         let newest = try await messenger.chat.messages.newestPage(of: room, limit: 2)
@@ -105,16 +106,16 @@ import TidemarkWire
         #expect(oldest.map(\.text) == ["11"])
     }
 
-    @Test func `of several messages of one millisecond the list shows the one that a page has last`() async throws {
+    @Test func `of several messages of one millisecond the list shows the last one of a page`() async throws {
         let messenger = try device()
         try page(messenger, "conversations", [conversation()])
-        // They came in another order than that of their ids.
+        // They arrived in an order other than that of their ids.
         try page(messenger, "messages", [13, 15, 11, 14].map { message($0, at: 7_000) } + [message(12, at: 6_000)])
         #expect(try await messenger.chat.messages.newestPage(of: room, limit: 2).last?.text == "15")
         #expect(try await shown(messenger).lastMessage?.text == "15")
     }
 
-    @Test func `counting ends at the bound and says so`() async throws {
+    @Test func `counting ends at the bound and reports it`() async throws {
         var limits = ChatLimits()
         limits.unreadMax = 3
         let messenger = Messenger(try device().chat.store, limits: limits)
@@ -130,7 +131,7 @@ import TidemarkWire
         #expect(try await messenger.conversations { _ in true }.first?.unread == Unread(count: 3, isExact: false))
     }
 
-    @Test func `own messages are not unread, and a message that is read by others says by whom and when`() async throws
+    @Test func `own messages are not unread, and a message that others have read shows by whom and when`() async throws
     {
         let messenger = try device()
         try page(messenger, "conversations", [conversation()])

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkChat
 
 @Suite(.timeLimit(.minutes(5))) struct UserTests {
-    @Test func `a record under another id than its author's is nobody's profile`() async throws {
+    @Test func `a record under an id other than its author's is no profile`() async throws {
         let ann = try Messenger("ann")
         let stray = Mutation(
             key: RecordKey(collection: "users", id: UniqueID(ChatID.profile(of: UserID("bob")))),

@@ -19,7 +19,7 @@ import uuid
 import websocket
 
 HOSTILE = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
-# Turns text around, prints nothing, or hides other text: shown by its numbers.
+# Marks that turn text around, print nothing, or hide other text: they are shown by their numbers.
 MARKS = "\u202e\u180e\u200b\ufff9\U000e0041"
 DISGUISED = "Ann " + MARKS + "gnp.exe"
 SHOWN = "Ann " + "".join("\\u{%x}" % ord(mark) for mark in MARKS) + "gnp.exe"
@@ -159,7 +159,7 @@ class Browser:
         pathlib.Path(self.folder, name + ".png").write_bytes(base64.b64decode(image["data"]))
 
 
-# What an audit of accessibility looks at, on the page as it is: names, labels, headings, tables, contrast, sizes.
+# An audit of accessibility on the present page: names, labels, headings, tables, contrast, sizes.
 AUDIT = r"""
 (() => {
   const found = [], seen = (node) => { const box = node.getBoundingClientRect(); return box.width > 0 && box.height > 0; };
@@ -249,7 +249,7 @@ def drive(browser, server, ids):
     until(lambda: browser.value("document.querySelector('input[type=password]') !== null"), "the token is asked for")
     check(browser.value("document.activeElement.type") == "password", "the field for the token has the focus")
     browser.screenshot("login")
-    # A wrong one first, by the keyboard alone.
+    # First a wrong token, with the keyboard alone.
     browser.type("wrong")
     browser.key("Enter", 13, "\r")
     until(lambda: browser.value("document.querySelector('[role=alert]') !== null"), "a wrong token is refused")
@@ -259,7 +259,7 @@ def drive(browser, server, ids):
     check(browser.value("document.cookie") == "", "no cookie")
     check(browser.value("Object.keys(localStorage).length") == 0, "nothing is kept beyond the tab")
 
-    # Tab leads through everything, and shows where it is.
+    # Tab reaches everything, and the focus is visible.
     names, outlined = [], True
     browser.call("Page.reload")
     until(lambda: browser.value("document.body && document.body.dataset.page") == "search", "the tab keeps the token")
@@ -309,19 +309,19 @@ def drive(browser, server, ids):
     show(browser, server, f"search?workspace={where}&q={urllib.parse.quote(DISGUISED)}")
     label = browser.value("document.querySelector('main [role=region]').getAttribute('aria-label')")
     check(SHOWN in label and not any(mark in label for mark in MARKS), f"a label has no such mark either: {label!r}")
-    check(browser.value("document.querySelector('input[name=q]').value") == DISGUISED, "a field keeps what is sent")
+    check(browser.value("document.querySelector('input[name=q]').value") == DISGUISED, "a field keeps the sent value")
     show(browser, server, f"devices?workspace={where}")
     check(HOSTILE in browser.value("document.querySelector('main').textContent"), "a user's name is shown as text")
     check(browser.value("document.querySelectorAll('main script, main img').length") == 0, "no markup of a user")
     check(browser.value("document.title").startswith("Devices"), "no script of a user ran")
     show(browser, server, pages["connections"])
     check(browser.value("document.querySelectorAll('tbody tr').length") >= 3, "connections, and one that ended")
-    check(browser.value("document.querySelector('th[aria-sort]').textContent").startswith("Bytes"), "what is sorted by is said")
-    check("connections to this server" in browser.value("document.querySelector('[aria-live]').textContent"), "the count is said")
+    check(browser.value("document.querySelector('th[aria-sort]').textContent").startswith("Bytes"), "the sorted column is announced")
+    check("connections to this server" in browser.value("document.querySelector('[aria-live]').textContent"), "the count is announced")
     show(browser, server, pages["refused"])
     check("forbidden" in browser.value("document.querySelector('main').textContent"), "a refused write")
 
-    # The rule dry run, by its form.
+    # The rule dry run, with its form.
     show(browser, server, "may")
     browser.value(f"""(() => {{ const form = document.querySelector('main form'); const set = (name, value) => form.elements[name].value = value;
       set('workspace', '{where}'); set('user', 'bob'); set('action', 'delete'); set('collection', 'messages'); set('record', '{ids['message']}'); form.requestSubmit(); }})()""")
@@ -345,14 +345,14 @@ def drive(browser, server, ids):
     show(browser, server, f"device?workspace={where}&client={ids['bob']}")
     check("are revoked" in browser.value("document.getElementById('sentence').textContent"), "the device is signed out")
 
-    # An inline script or a call to elsewhere would be stopped.
+    # An inline script or a call to another server would be stopped.
     stopped = browser.value("""new Promise((done) => { addEventListener('securitypolicyviolation', (event) => done(event.effectiveDirective), { once: true });
       fetch('http://127.0.0.1:9/').catch(() => {}); })""")
-    check(stopped == "connect-src", f"calls to elsewhere are stopped: {stopped}")
+    check(stopped == "connect-src", f"calls to other servers are stopped: {stopped}")
     browser.problems = [one for one in browser.problems if "127.0.0.1:9/" not in one and "Content Security Policy" not in one]
     strangers = [url for url in browser.requests if not url.startswith(origin + "/") and not url.startswith(("data:", "about:", "chrome:")) and url != "http://127.0.0.1:9/"]
-    check(not strangers, f"nobody else is asked: {strangers}")
-    check(not browser.problems, f"the browser has nothing to complain of: {browser.problems}")
+    check(not strangers, f"no other server is contacted: {strangers}")
+    check(not browser.problems, f"the browser reports no problem: {browser.problems}")
     tree = browser.call("Accessibility.getFullAXTree")["nodes"]
     nameless = [node for node in tree if node.get("role", {}).get("value") in ["button", "link", "textbox", "combobox", "table"]
                 and not node.get("ignored") and not node.get("name", {}).get("value")]

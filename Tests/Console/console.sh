@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Tries the console in a headless Chromium: what it shows, asks for and keeps out, on every page, in both themes, at two widths.
+# Tests the console in a headless Chromium: what it shows, asks for and keeps out, on every page, in both themes, at two widths.
 #
 #   Tests/Console/console.sh [FOLDER for the screenshots]
 #
 # Not part of continuous integration, since a browser is 300 MB: run it when the page changes. Installs Chromium and Python's
-# websocket client where they are missing (Debian), uses the system's Python, and needs a built `tidemark`.
+# websocket client if they are missing (Debian), uses the system's Python, and needs a built `tidemark`.
 #   TIDEMARK   the program (default: .build/debug/tidemark)
 #   DATABASE   an empty database of PostgreSQL, postgres://user@host/name (default: a SQLite file)
 set -euo pipefail

@@ -6,11 +6,11 @@ import TidemarkLock
 @testable import TidemarkEdge
 
 @Suite(.timeLimit(.minutes(5))) struct BackpressureTests {
-    @Test func `a peer that does not read stops the owner within the buffers' bounds, then goes on`() async throws {
+    @Test func `a peer that does not read stops the owner within the buffers' bounds, then continues`() async throws {
         let frame = WebSocketFraming.text([UInt8](repeating: 97, count: 16 * 1024))
         let queuedBytes = Lock(0)
         let (events, continuation) = AsyncStream<RecordingOwner.Event>.makeStream()
-        // Writes as much as the socket takes when told to go: what a catch-up of a slow device does.
+        // Writes as much as the socket accepts when triggered, like a catch-up of a slow device.
         let owner: @Sendable (any EventLoop) -> any SocketOwner = { _ in
             RecordingOwner(continuation) { socket, event in
                 guard event == .received("go") else { return }
@@ -26,7 +26,7 @@ import TidemarkLock
                 try await peer.send(ClientFrames.text("go"))
                 _ = await events.first { $0 == .writable(false) }
                 let queued = queuedBytes.withLock { $0 }
-                // 256 KiB here, 512 KiB in the kernel's send buffer, and what the receiver's side holds on loopback.
+                // 256 KiB here, 512 KiB in the kernel's send buffer, and the receiver's buffers on loopback.
                 #expect(queued < 8 * 1024 * 1024)
                 let answer = try await peer.read(queued)
                 #expect(answer.count == queued)
@@ -35,8 +35,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `a peer that asks and does not read is not listened to until it reads, and loses nothing`() async throws
-    {
+    @Test func `requests of a peer that does not read wait until it reads, and nothing is lost`() async throws {
         let answer = WebSocketFraming.text([UInt8](repeating: 97, count: 16 * 1024))
         let questions = 2_000
         let (events, continuation) = AsyncStream<RecordingOwner.Event>.makeStream()
@@ -72,7 +71,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `a peer that takes nothing for long is closed, whatever it says meanwhile`() async throws {
+    @Test func `a peer that accepts nothing for long is closed, whatever it sends meanwhile`() async throws {
         var limits = EdgeLimits()
         limits.silenceMax = .milliseconds(400)
         limits.closeDeadline = .milliseconds(100)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkEdge
 
-/// What a peer on a real connection sees of the rules that `FrameParserTests` checks one by one.
+/// The rules that `FrameParserTests` checks one by one, as seen by a peer on a real connection.
 @Suite(.timeLimit(.minutes(5))) struct ConformanceTests {
     static let table: [(String, [UInt8], UInt16)] = [
         ("not masked", ClientFrames.frame(1, [65], isMasked: false), 1002),
@@ -30,7 +30,7 @@ import Testing
     ]
 
     @Test(arguments: table.indices)
-    func `a peer is told the close code and sees the end`(_ row: Int) async throws {
+    func `a peer gets the close code and sees the end`(_ row: Int) async throws {
         let (name, bytes, code) = Self.table[row]
         // The end must come from the server's own step, not from the deadline that would clean up after it.
         var limits = EdgeLimits()
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a peer that ends its half is let go`() async throws {
+    @Test func `a peer that ends its half is closed`() async throws {
         let (events, continuation) = AsyncStream<RecordingOwner.Event>.makeStream()
         try await EdgeServer.running(owner: { _ in RecordingOwner(continuation) }) { server in
             try await RawPeer.upgraded(on: server.port) { peer in
@@ -106,7 +106,7 @@ import Testing
                 try await peer.send(ClientFrames.text("go") + ClientFrames.text("more") + ClientFrames.close(4403))
                 let answer = try await peer.readToEnd()
                 #expect(ClientFrames.code(ofClose: answer) == 4403)
-                // 61 characters of two bytes are what fits, and the frame is the last thing sent.
+                // 61 characters of two bytes fit, and the frame is the last thing sent.
                 #expect(answer.count == 2 + 2 + 122)
             }
         }

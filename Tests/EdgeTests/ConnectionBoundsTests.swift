@@ -6,7 +6,7 @@ import Testing
 @testable import TidemarkEdge
 
 @Suite(.timeLimit(.minutes(5))) struct ConnectionBoundsTests {
-    @Test func `a connection beyond the bound is closed unread, and a free place can be taken`() async throws {
+    @Test func `a connection beyond the bound is closed unread, and a free slot can be used`() async throws {
         var limits = EdgeLimits()
         limits.connectionsMax = 2
         limits.probesMax = 0
@@ -73,7 +73,7 @@ import Testing
         #expect(ledger.snapshot().unauthenticated == 0)
     }
 
-    @Test func `a connection that waits for its next call is its address's again, and goes when there are too many`()
+    @Test func `a connection waiting for its next call is counted for its address again, and closed beyond the bound`()
         async throws
     {
         var limits = EdgeLimits()

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ExpectationTests {
     private static let fields = ["Host: localhost", "Content-Length: 5", "Expect: 100-continue", "Connection: close"]
 
-    @Test func `a client that holds its body back is let go on, and answered then`() async throws {
+    @Test func `a client that holds its body back is told to continue, and answered then`() async throws {
         try await EdgeServer.running { server in
             try await RawPeer.connected(to: server.port) { peer in
                 try await peer.send(RawPeer.request("POST /echo", Self.fields))
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `a body that is not wanted is refused before it is sent`() async throws {
+    @Test func `an unwanted body is refused before it is sent`() async throws {
         let large = ["Host: localhost", "Content-Length: 50000000000", "Expect: 100-continue"]
         try await EdgeServer.running { server in
             try await RawPeer.connected(to: server.port) { peer in
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `another expectation is not met`() async throws {
+    @Test func `another expectation is refused`() async throws {
         try await EdgeServer.running { server in
             try await RawPeer.connected(to: server.port) { peer in
                 try await peer.send(RawPeer.request("GET /json", ["Host: localhost", "Expect: the-best"]))
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `behind an answer that is still to come nothing is said in between`() async throws {
+    @Test func `behind a pending answer no interim answer is sent`() async throws {
         try await EdgeServer.running { server in
             try await RawPeer.connected(to: server.port) { peer in
                 let first = RawPeer.request("GET /json", ["Host: localhost"])

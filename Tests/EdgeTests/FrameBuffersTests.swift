@@ -15,7 +15,7 @@ import Testing
         #expect(frames == payloads.map { WebSocketFraming.text($0) })
     }
 
-    @Test func `a frame that nobody holds gives its buffer to a later one`() {
+    @Test func `a released frame gives its buffer to a later one`() {
         var buffers = FrameBuffers()
         let addresses = (0..<1_000).map { number in
             buffers.text(payload(number, bytes: 100)).withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) }
@@ -23,7 +23,7 @@ import Testing
         #expect(Set(addresses).count < 100)
     }
 
-    @Test func `a long frame is made and not kept`() {
+    @Test func `the buffer of a long frame is not kept`() {
         var buffers = FrameBuffers()
         let long = payload(7, bytes: 100_000)
         #expect(buffers.text(long) == WebSocketFraming.text(long))

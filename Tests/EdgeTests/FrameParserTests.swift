@@ -97,7 +97,7 @@ import Testing
         #expect(throws: violation, "\(name)") { try parse(bytes) }
     }
 
-    @Test func `nothing of an announced payload is reserved before it comes`() throws {
+    @Test func `no memory is reserved for an announced payload before it arrives`() throws {
         var parser = FrameParser(messageBytesMax: 1 << 30, fragmentsMax: 4)
         var bytes = ByteBuffer(bytes: ClientFrames.announcement(1, length: 1 << 29) + [1, 2, 3])
         #expect(try parser.next(from: &bytes) == nil)

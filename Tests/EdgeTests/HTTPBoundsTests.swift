@@ -119,7 +119,7 @@ import Testing
         #expect(state.deadline == at(63))
         state.head(at: at(4))
         #expect(!state.isFirstRequest)
-        // The answer may be over before the request is: the body's deadline then still holds.
+        // The answer may end before the request does: the body's deadline then still applies.
         let closes5 = state.answerEnd(at: at(5))
         #expect(!closes5)
         #expect(state.deadline == at(64))
@@ -127,7 +127,7 @@ import Testing
         #expect(state.deadline == at(66))
     }
 
-    @Test func `bytes that pass give a slow peer more time, and a pause does not`() {
+    @Test func `received bytes give a slow peer more time, and a pause does not`() {
         var limits = EdgeLimits()
         limits.bytesPerSecondMin = 1_000
         var state = HTTPConnectionState(now: .uptimeNanoseconds(0), limits: limits)
@@ -136,7 +136,7 @@ import Testing
         #expect(state.deadline == at(60))
         _ = state.body(5_000, at: at(50))
         #expect(state.deadline == at(65))
-        // Much at once is worth no more than a minute without a byte.
+        // Many bytes at once give no more than a minute without a byte.
         _ = state.body(1_000_000, at: at(60))
         #expect(state.deadline == at(120))
         _ = state.requestEnd(at: at(100))

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `the owner gets the bearer token and ids that differ, and hears of each end once`() async throws {
+    @Test func `the owner gets the bearer token and unique ids, and is notified of each end once`() async throws {
         let (events, continuation) = AsyncStream<RecordingOwner.Event>.makeStream()
         try await EdgeServer.running(owner: { _ in RecordingOwner(continuation) }) { server in
             var ids: Set<UInt64> = []
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `nothing of its HTTP part is kept for a connection that became a WebSocket`() throws {
+    @Test func `no HTTP handlers are kept for a connection that became a WebSocket`() throws {
         let channel = EmbeddedChannel()
         weak var kept: HTTPConnectionGuard?
         do {

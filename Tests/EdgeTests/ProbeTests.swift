@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkEdge
 
-/// What is left for a probe of health when every connection is taken.
+/// The capacity that is reserved for a probe of health when every connection is taken.
 @Suite(.timeLimit(.minutes(5))) struct ProbeTests {
     @Test func `health is answered when all connections are taken, and nothing else is`() async throws {
         var limits = EdgeLimits()
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a new probe takes the place of the oldest, of its own address first`() async throws {
+    @Test func `a new probe replaces the oldest, first of its own address`() async throws {
         var limits = EdgeLimits()
         limits.connectionsMax = 0
         limits.probesMax = 3
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `what is kept for probes is not held by silence`() async throws {
+    @Test func `silence does not hold the capacity reserved for probes`() async throws {
         var limits = EdgeLimits()
         limits.connectionsMax = 0
         limits.probeDeadline = .milliseconds(100)

@@ -20,7 +20,7 @@ import Testing
         return (header, buffer.readableBytes)
     }
 
-    @Test func `it is taken once it is whole, and what follows stays`() throws {
+    @Test func `it is removed once it is complete, and the bytes after it stay`() throws {
         let (one, other) = (
             ProxyHeader.of(try SocketAddress(ipAddress: "192.0.2.1", port: 0x1234)),
             ProxyHeader.of(try SocketAddress(ipAddress: "2001:db8::1", port: 1))
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `what is none is refused at its first wrong byte`() {
+    @Test func `an invalid header is refused at its first wrong byte`() {
         for place in Self.signature.indices {
             var bytes = Array(Self.signature[...place])
             bytes[place] ^= 1
@@ -57,7 +57,7 @@ import Testing
             try Self.read(Self.header(0x21, 0x11, Array(Self.four.dropLast())))
         }
         #expect(throws: ProxyHeader.Fault.malformed) { try Self.read(Self.header(0x21, 0x21, Self.four)) }
-        // By what it announces, before it has come.
+        // By its announced length, before the rest has arrived.
         let long = Array(Self.header(0x21, 0x11, [UInt8](repeating: 0, count: 513))[..<16])
         #expect(throws: ProxyHeader.Fault.tooLong) { try Self.read(long, bytesMax: 512) }
     }

@@ -13,7 +13,7 @@ import Testing
                     _ = try await kept.readHead()
                     _ = try await kept.read(2)
                     try await RawPeer.connected(to: server.port) { silent in
-                        // Answered means accepted, so that the shutdown meets all three.
+                        // An answer means that it was accepted, so that the shutdown meets all three.
                         await server.services.triggerGracefulShutdown()
                         #expect(ClientFrames.code(ofClose: try await socket.read(4)) == 1001)
                         try await socket.send(ClientFrames.close(1001))
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `the owner of a draining socket has the last word`() async throws {
+    @Test func `the owner of a draining socket sends the last message`() async throws {
         let (events, continuation) = AsyncStream<RecordingOwner.Event>.makeStream()
         let owner: @Sendable (any EventLoop) -> any SocketOwner = { _ in
             RecordingOwner(continuation) { socket, event in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkEdge
 
-/// By which name a request may come, and from which page.
+/// The names under which a request may arrive, and the pages from which.
 @Suite(.timeLimit(.minutes(5))) struct SiteCheckTests {
     private static let sites = SiteCheck(names: ["sync.example", "Tidemark."], origins: ["https://app.example"])
 
@@ -10,7 +10,7 @@ import Testing
         "sync.example", "SYNC.example:8443", "sync.example.", "tidemark", "localhost", "localhost:8080", "LOCALHOST.",
         "127.0.0.1", "127.0.0.1:8080", "192.0.2.7", "[::1]", "[::1]:8080", "[2001:db8::7]:1", "localhost:",
     ])
-    func `an address, localhost and a name that was given are this server`(_ host: String) {
+    func `an address, localhost and a configured name are this server`(_ host: String) {
         #expect(Self.sites.fault(hosts: [host], origins: []) == nil)
     }
 
@@ -26,11 +26,11 @@ import Testing
         "", ":8080", "[::1", "[127.0.0.1]", "[::1]8080", "localhost:80:80", "localhost:x", "localhost:-1",
         "localhost:65536", "[fe80::1%25lo]", "[localhost]", "::1",
     ])
-    func `what is no host is refused as such`(_ host: String) {
+    func `an invalid host is refused as such`(_ host: String) {
         #expect(Self.sites.fault(hosts: [host], origins: []) == .malformed)
     }
 
-    @Test func `two hosts are none, and without one it is no browser that calls`() {
+    @Test func `two hosts are invalid, and a request without one is not a browser's`() {
         #expect(Self.sites.fault(hosts: ["localhost", "localhost"], origins: []) == .malformed)
         #expect(Self.sites.fault(hosts: [], origins: []) == nil)
         #expect(Self.sites.fault(hosts: [], origins: ["https://evil.example"]) == .foreignOrigin)
@@ -42,7 +42,7 @@ import Testing
         ("sync.example", "https://sync.example:443"), ("127.0.0.1:81", "http://127.0.0.1:81"),
         ("[::1]:81", "http://[::1]:81"), ("localhost", "https://app.example"),
     ])
-    func `a page of the server's own origin may call, and one that is named`(_ host: String, _ origin: String) {
+    func `a page of the server's own origin may call, and so may a listed one`(_ host: String, _ origin: String) {
         #expect(Self.sites.fault(hosts: [host], origins: [origin]) == nil)
     }
 
@@ -57,7 +57,7 @@ import Testing
         #expect(Self.sites.fault(hosts: [host], origins: [origin]) == .foreignOrigin)
     }
 
-    @Test func `two origins are refused, be each of them good`() {
+    @Test func `two origins are refused, even if each of them is allowed`() {
         let both = ["https://app.example", "https://app.example"]
         #expect(Self.sites.fault(hosts: ["localhost"], origins: both) == .foreignOrigin)
     }
@@ -81,7 +81,7 @@ import Testing
         ),
         ("GET /json", [], "200", "{}"),
     ])
-    func `calls and sockets are refused before anything else is looked at`(
+    func `calls and sockets are refused before anything else is checked`(
         _ line: String, _ fields: [String], _ status: String, _ says: String
     ) async throws {
         try await EdgeServer.running(sites: Self.sites) { server in

@@ -41,9 +41,9 @@ import Testing
         }
     }
 
-    @Test func `sockets that come together are pinged one after the other, each within 25 seconds`() throws {
+    @Test func `sockets that open together are pinged one after the other, each within 25 seconds`() throws {
         let eventLoop = EmbeddedEventLoop()
-        // As on a machine that has run for a while: its time begins with 0.
+        // A machine that has run for a while: its time begins with 0.
         eventLoop.advanceTime(by: .seconds(60))
         let limits = EdgeLimits()
         let loop = LoopSockets(owner: EchoOwner(), limits: limits, eventLoop: eventLoop)
@@ -67,7 +67,7 @@ import Testing
         for channel in channels { _ = try channel.finish(acceptAlreadyClosed: true) }
     }
 
-    @Test func `a peer silent for 60 seconds is closed, and cut when it does not answer`() throws {
+    @Test func `a peer silent for 60 seconds is closed, and cut if it does not answer`() throws {
         try socket { channel, socket in
             channel.embeddedEventLoop.advanceTime(by: .seconds(59))
             let pings = try written(channel)
@@ -100,7 +100,7 @@ import Testing
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 
-    @Test func `the allowance of control frames is for each minute anew`() {
+    @Test func `the allowance of control frames is renewed each minute`() {
         var limits = EdgeLimits()
         limits.controlFramesPerMinuteMax = 2
         let start = NIODeadline.uptimeNanoseconds(0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidemarkEdge
 
-/// Whom a request is for, as proxies write it.
+/// The client's address of a request, as proxies write it.
 @Suite struct TrustedProxiesTests {
     private static func proxies(_ field: TrustedProxies.Field) throws -> TrustedProxies {
         let ranges = ["10.0.0.0/8", "fd00::/8"].compactMap(AddressRange.init)
@@ -28,7 +28,7 @@ import Testing
             (["[2001:db8::1"], nil), (["junk, 10.1.1.1"], nil), (["fe80::1%eth0"], nil), (["example.org"], nil),
             ([[String](repeating: "10.1.1.1", count: 33).joined(separator: ",")], nil),
         ] as [([String], String?)])
-    func `the right-most address that is no proxy's counts, and what is left of it is not read`(
+    func `the right-most address that is not a proxy's is used, and addresses left of it are not read`(
         _ values: [String], _ expected: String?
     ) throws {
         let headers = HTTPHeaders(values.map { ("X-Forwarded-For", $0) })
@@ -44,12 +44,12 @@ import Testing
             (["for=unknown"], nil), (["for=_hidden"], nil), (["by=192.0.2.1"], nil), (["192.0.2.1"], nil),
             (["for=\""], nil),
         ] as [([String], String?)])
-    func `the same as RFC 7239 writes it`(_ values: [String], _ expected: String?) throws {
+    func `the same in the form of RFC 7239`(_ values: [String], _ expected: String?) throws {
         let headers = HTTPHeaders(values.map { ("Forwarded", $0) })
         #expect(try Self.proxies(.forwarded).client(in: headers) == Self.word(expected))
     }
 
-    @Test func `the field that the proxy does not write counts for nothing`() throws {
+    @Test func `the field that the proxy does not write is ignored`() throws {
         let headers: HTTPHeaders = ["Forwarded": "for=192.0.2.1", "X-Real-IP": "192.0.2.1"]
         #expect(try Self.proxies(.xForwardedFor).client(in: headers) == .nothing)
         #expect(try Self.proxies(.forwarded).client(in: ["X-Forwarded-For": "192.0.2.1"]) == .nothing)
@@ -64,7 +64,7 @@ import Testing
         ("0.0.0.0/0", "2001:db8::1", false), ("::/0", "2001:db8::1", true),
         ("2001:db8::/33", "2001:db8:8000::1", false),
     ])
-    func `a block holds what it says`(_ block: String, _ address: String, _ isIn: Bool) throws {
+    func `a block contains its addresses`(_ block: String, _ address: String, _ isIn: Bool) throws {
         let range = try #require(AddressRange(block))
         #expect(range.contains(try SocketAddress(ipAddress: address, port: 1)) == isIn)
         #expect(range.isEverything == block.hasSuffix("/0"))
@@ -73,7 +73,7 @@ import Testing
     @Test(arguments: [
         "", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0/8", "::/129", "a/8", "10.0.0.0/8/8", "10.0.0.0/+8",
     ])
-    func `what is no block is none`(_ text: String) {
+    func `an invalid block is refused`(_ text: String) {
         #expect(AddressRange(text) == nil)
     }
 }

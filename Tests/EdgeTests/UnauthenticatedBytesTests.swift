@@ -3,18 +3,18 @@ import Testing
 
 @testable import TidemarkEdge
 
-/// What connections may keep of unfinished messages before anybody knows whose they are.
+/// The memory for unfinished messages of connections that are not authenticated yet.
 @Suite(.timeLimit(.minutes(5))) struct UnauthenticatedBytesTests {
-    /// Says who it is by a message that begins with "I am"; what comes after it is answered.
+    /// An owner that accepts a message beginning with "I am" as authentication, and answers later ones.
     private static let owner: @Sendable (any EventLoop) -> any SocketOwner = { _ in GreetedOwner() }
 
-    @Test func `long messages of strangers share one bound, and a short one always has room`() async throws {
+    @Test func `long messages of strangers share one bound, and there is always room for a short one`() async throws {
         var limits = EdgeLimits()
         limits.unauthenticatedBytesMax = 300_000
         limits.unauthenticatedPerAddressMax = nil
         try await EdgeServer.running(limits, owner: Self.owner) { server in
             try await RawPeer.upgraded(on: server.port) { first in
-                // Most of the room is taken by one that never ends its message.
+                // Most of the room is taken by a connection that never ends its message.
                 try await first.send(ClientFrames.announcement(1, length: 1_000_000))
                 try await first.send([UInt8](repeating: 0, count: 130_000))
                 while server.edge.unauthenticatedBytes < 130_000 { await Task.yield() }
@@ -29,7 +29,7 @@ import Testing
                         try await short.send(Array(greeting[start..<min(start + 100, greeting.count)]))
                     }
                     #expect(try await short.read(4) == [0x81, 2, 104, 105])
-                    // Whoever is known has all the room that a message may have.
+                    // An authenticated connection has all the room that a message may have.
                     try await short.send(ClientFrames.text(String(repeating: "y", count: 900_000)))
                     #expect(try await short.read(4) == [0x81, 2, 104, 105])
                 }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `what one address keeps is bounded by itself, and given back`() {
+    @Test func `the bytes of one address are bounded separately, and freed`() {
         final class Key {}
         let (first, second, other) = (Key(), Key(), Key())
         var limits = EdgeLimits()

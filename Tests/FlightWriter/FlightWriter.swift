@@ -7,7 +7,7 @@ import TidemarkTestKit
 ///
 ///     FlightWriter FAULT SEED FOLDER
 ///
-/// It says after which entry the fault began, and ends by SIGKILL.
+/// It prints the entry after which the fault began, and ends by SIGKILL.
 @main enum FlightWriter {
     enum Fault: String, CaseIterable {
         case lostAnswer, stuckLink, fullDisk, damagedPage, clockJump, rewind, keyRotation
@@ -43,7 +43,7 @@ struct Note: SyncModel {
     var text: String?
 }
 
-/// The device, another one, and a room that both are in.
+/// The device, another one, and a room that both are members of.
 struct FlightDesk {
     let kit: TestKit
     let device: TestClient
@@ -111,8 +111,8 @@ struct FlightDesk {
         }
     }
 
-    /// Overwrites the pages that hold the text, behind the back of the store, which reads them anew after a commit that is not
-    /// its own.
+    /// Overwrites the pages that contain the text, unnoticed by the store, which reads them again after a commit that
+    /// is not its own.
     private func damage(_ text: String) throws {
         let name = try FileManager.default.contentsOfDirectory(atPath: folder.path).first { $0.hasSuffix(".sqlite") }
         let file = folder.appending(path: name ?? "")

@@ -10,7 +10,7 @@ import Tidemark
         func keep(_ signIn: KeptSignIn?) async throws {}
     }
 
-    @Test func `without a server nobody is signed in, and nobody is told to log in`() async throws {
+    @Test func `without a server no user is signed in, and none is told to log in`() async throws {
         let (keychain, password, device) = (NoKeychain(), "correct horse", UUID())
         @Sendable func post(_ path: String, _ body: Data) async throws -> (status: Int, body: Data) { throw Nowhere() }
 

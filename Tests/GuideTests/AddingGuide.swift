@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-// The models' types are those that the guide names, and they go through a store.
+// The models' types are those of the guide, and their values are written to a store.
 
 struct Card: SyncModel {
     static let collection = "cards"
@@ -67,9 +67,9 @@ enum CardSchema {
 }
 
 @Suite struct AddingGuide {
-    @Test func `every type of field has a Swift type that comes back as it was`() async throws {
+    @Test func `every type of field has a Swift type whose values come back unchanged`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-guide-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let (account, schema) = (UserID("ann"), try CardSchema.schema())
         var store: SyncStore? = try await SyncStore.open(account: account, at: folder, schema: schema)
@@ -119,7 +119,7 @@ struct Product: SyncModel {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct KeysGuide {
-    @Test func `a record is known by its key`() async throws {
+    @Test func `a record is identified by its key`() async throws {
         let store = try SyncStore.inMemory(
             account: UserID("ann"), schema: try CardSchema.schema(), models: [Product.self])
         let products = store.repository(Product.self)
@@ -131,7 +131,7 @@ struct Product: SyncModel {
         #expect(reference == UUID(uuidString: "714c87da-e76b-8378-b0a2-8f00c0f627ba"))
     }
 
-    @Test func `of two devices that create one key, the second is told, and nothing is lost`() async throws {
+    @Test func `of two devices that create one key, the second is refused, and nothing is lost`() async throws {
         let kit = try TestKit(schema: try CardSchema.schema())
         let (ann, bob) = (try await kit.client("ann"), try await kit.client("bob"))
         try await kit.settle()

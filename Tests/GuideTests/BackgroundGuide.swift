@@ -5,7 +5,7 @@ import TidemarkLock
 import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(5))) struct BackgroundGuide {
-    @Test func `a round in the background sends what was written while paused`() async throws {
+    @Test func `a round in the background sends writes made while paused`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let client = try await kit.client("ann")
         let store = client.store
@@ -61,7 +61,7 @@ import TidemarkTestKit
         #expect(try await store.repository(TaskList.self).read(list.id) != nil)
     }
 
-    @Test func `sync now is a round, and the diagnostics say what is left`() async throws {
+    @Test func `sync now is a round, and the diagnostics show the rest`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let store = try await kit.client("ann").store
         try await store.repository(TaskList.self).create(TaskList(members: ["ann"]))
@@ -74,7 +74,7 @@ import TidemarkTestKit
         }
     }
 
-    @Test func `a copy is compared when the app asks, and tells what was wrong`() async throws {
+    @Test func `a copy is compared when the app asks, and differences are reported`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let store = try await kit.client("ann").store
         try await store.repository(TaskList.self).create(TaskList(members: ["ann"]))
@@ -95,7 +95,7 @@ import TidemarkTestKit
     }
 }
 
-/// A scheduler that grants one task as soon as it is asked.
+/// A scheduler that grants one task at once.
 private final class OneTask: RefreshScheduler, RefreshTask {
     private let launch = Lock<(@Sendable (any RefreshTask) -> Void)?>(nil)
     private let (ends, end) = AsyncStream.makeStream(of: Bool.self)
@@ -118,7 +118,7 @@ private final class OneTask: RefreshScheduler, RefreshTask {
 
     func complete(success: Bool) { end.yield(success) }
 
-    /// How the task ended.
+    /// Whether the task ended with success.
     func ended() async -> Bool {
         for await success in ends { return success }
         return false

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(5))) struct ConflictsGuide {
-    @Test func `a price here and a status there are both kept`() async throws {
+    @Test func `a price on one device and a status on another are both kept`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let ann = try await kit.client("ann")
         let bob = try await kit.client("bob")
@@ -39,7 +39,7 @@ import TidemarkTestKit
         try await kit.settle()
         #expect(try kit.rows(of: Order.self).first?.price == 60)
 
-        // The server is asked, and its answer is there the next time.
+        // The server is asked, and its answer is available the next time.
         _ = try await ann.store.history(of: order, in: "orders")
         try await kit.settle()
 

@@ -14,7 +14,7 @@ private func listen(to store: SyncStore, in scope: ScopeID) async {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct EphemeralsGuide {
-    @Test func `what is said arrives at who is connected, and who is there is told`() async throws {
+    @Test func `a message reaches connected users, and presence is reported`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let store = try await kit.client("ann").store
         let bobs = try await kit.client("bob")

@@ -14,11 +14,11 @@ struct Errand: SpoolModel {
 extension Errand: SyncModel {}
 
 @Suite(.timeLimit(.minutes(5))) struct ExtensionsGuide {
-    @Test func `what the guide's extension writes is in the app, and its widget shows what the app published`()
+    @Test func `the writes of the guide's extension are in the app, and its widget shows the app's published value`()
         async throws
     {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-guide-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let (container, own) = (folder.appending(path: "group"), folder.appending(path: "own"))
         let (user, schema) = (UserID("ann"), try GuideSchema.schema())

@@ -7,7 +7,7 @@ import TidemarkTestKit
 @Suite(.timeLimit(.minutes(5))) struct FilesGuide {
     private let jpeg = Data((0..<10_000).map { UInt8($0 % 251) })
 
-    @Test func `what the guide keeps is sent, seen by the other, refused and sent again as it says`() async throws {
+    @Test func `the guide's file is sent, seen by the other, refused and sent again`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let (ann, bob) = (try await kit.client("ann"), try await kit.client("bob"))
         let taskList = TaskList(members: ["ann", "bob"])

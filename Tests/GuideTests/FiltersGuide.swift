@@ -29,7 +29,7 @@ struct Heading: SyncModel {
     private let account = UserID("ann")
     private let today = Date(timeIntervalSince1970: 1_760_000_000)
 
-    @Test func `what the guide asks for by properties is found`() async throws {
+    @Test func `the guide's filters by properties find their records`() async throws {
         let (store, _) = try await store()
         let made = Board(members: ["ann"])
         let milk = Card(boardId: made.id, title: "Milk", phase: .open, due: today, tags: ["white"])
@@ -71,9 +71,9 @@ struct Heading: SyncModel {
         for try await page in listed.observe(joined: .contains(\.members, "ann"), limit: 50) { print(page.count) }
     }
 
-    @Test func `what records refer to narrows a list, and SQL says what a filter cannot`() async throws {
+    @Test func `references narrow a list, and SQL does what a filter cannot`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-guide-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let (store, schema) = try await store()
         let (hers, theirs) = (Board(members: ["ann"]), Board(members: ["ann", "bob"]))

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 
 @Suite(.timeLimit(.minutes(5))) struct FindingGuide {
-    @Test func `what the guide looks for is found`() async throws {
+    @Test func `the guide's searches find their records`() async throws {
         let store = try SyncStore.inMemory(account: UserID("ann"), schema: try CardSchema.schema())
         let made = Board(members: ["ann"])
         let tomorrow = Date(timeIntervalSinceNow: 86_400)

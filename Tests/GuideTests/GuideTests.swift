@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import Tidemark
 
-/// Every Swift block of a guide stands, line by line and in its order, in the file that is named after the guide or that it shares.
+/// Every Swift block of a guide is, line by line and in its order, in the file that is named after the guide or that it
+/// shares.
 @Suite struct GuideTests {
     static let here = URL(filePath: #filePath).deletingLastPathComponent()
     static let catalogue = here.appending(path: "../../ClientSDK/SDK/Tidemark.docc").standardizedFileURL
@@ -13,14 +14,14 @@ import Tidemark
         "Files", "Accounts", "Extensions",
         "Leaving", "Ephemerals", "Support", "Moving", "Types", "Batches", "Parked",
     ]
-    /// Pages whose code stands in another one's file.
+    /// Pages whose code is in another page's file.
     static let sharing = ["Types": "Adding", "Batches": "Writing", "Parked": "Writing"]
-    /// Their code is compiled by `deploy/lib/apple.sh`, since it needs modules that only Apple's platforms have.
+    /// Guides whose code `deploy/lib/apple.sh` compiles, since it needs modules that only Apple's platforms have.
     static let appleGuides = ["SwiftUI", "Apple"]
     static let appleFolder = here.appending(path: "../../ClientSDK/Examples/Apple/Guides").standardizedFileURL
 
     @Test(arguments: guides + appleGuides)
-    func `a guide's code is what compiles here`(_ guide: String) throws {
+    func `a guide's code is in the file that compiles here`(_ guide: String) throws {
         let page = try String(contentsOf: Self.catalogue.appending(path: "\(guide).md"), encoding: .utf8)
         let folder = Self.appleGuides.contains(guide) ? Self.appleFolder : Self.here
         let file = "\(Self.sharing[guide] ?? guide)Guide.swift"
@@ -35,7 +36,7 @@ import Tidemark
         }
     }
 
-    @Test func `what the guide says to depend on is what the package offers`() throws {
+    @Test func `the dependencies of the guide are products of the package`() throws {
         let page = try String(contentsOf: Self.catalogue.appending(path: "Adding.md"), encoding: .utf8)
         let manifest = try String(
             contentsOf: Self.here.appending(path: "../../Package.swift").standardizedFileURL, encoding: .utf8)
@@ -69,7 +70,7 @@ import Tidemark
         #expect((5...20).contains(first.count))
     }
 
-    @Test func `the schema that the guide begins with is one, and fits the models beside it`() throws {
+    @Test func `the schema at the beginning of the guide is valid, and fits the models beside it`() throws {
         let page = try String(contentsOf: Self.catalogue.appending(path: "Start.md"), encoding: .utf8)
         let text = page.components(separatedBy: "```json\n").last?.components(separatedBy: "\n```").first ?? ""
         let store = try SyncStore.inMemory(account: UserID("ann"), schema: try Schema(json: Array(text.utf8)))
@@ -77,7 +78,7 @@ import Tidemark
         try store.check(Todo.self)
     }
 
-    @Test func `every page of the catalogue is on its first page, and every guide is checked`() throws {
+    @Test func `every page of the catalogue is linked from its first page, and every guide is checked`() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.catalogue.path).filter {
             $0.hasSuffix(".md")
         }

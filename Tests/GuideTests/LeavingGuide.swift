@@ -3,9 +3,9 @@ import Testing
 import Tidemark
 
 @Suite struct LeavingGuide {
-    @Test func `who signs out with something pending finds it again`() async throws {
+    @Test func `a user who signs out with pending writes finds them again`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-guide-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let schema = try GuideSchema.schema()
         let store = try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)

@@ -3,9 +3,9 @@ import Testing
 import Tidemark
 
 @Suite struct MigrationsGuide {
-    @Test func `a retyped field is refused and the file still opens with the schema that it had`() async throws {
+    @Test func `a retyped field is refused and the file still opens with the old schema`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-guide-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let account = UserID("ann")
         var store: SyncStore? = try await SyncStore.open(

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tidemark
 
-/// The older way of syncing.
+/// The older implementation of syncing.
 private actor OlderWay {
     private(set) var all: [Todo] = []
     func tasks() -> [Todo] { all }
@@ -10,7 +10,7 @@ private actor OlderWay {
 }
 
 @Suite struct MovingGuide {
-    @Test func `the engine takes each write in the shadow, and agrees with the older way`() async throws {
+    @Test func `the engine accepts each write in the shadow, and agrees with the older implementation`() async throws {
         let store = try SyncStore.inMemory(account: UserID("ann"), schema: try GuideSchema.schema())
         let (api, tasks, rollout) = (OlderWay(), store.repository(Todo.self), Rollout.shadow)
         let list = TaskList(members: ["ann"])

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 
 @Suite(.timeLimit(.minutes(5))) struct PrintedModelsTests {
-    @Test func `models that were printed for a schema fit it, and go through a store`() async throws {
+    @Test func `printed models fit their schema, and work with a store`() async throws {
         let document = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "printed.schema.json")
         let schema = try Schema(json: Array(try Data(contentsOf: document)))
         let store = try SyncStore.inMemory(account: UserID("ann"), schema: schema, models: BoxAppModels.all)

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkChat
 
-/// A messenger that is made of values, with what an app can see of the modules alone.
+/// A messenger made of values, using only the modules' public API.
 private struct PaintedMessages: MessageRepository {
     let room: UUID
 
@@ -87,7 +87,7 @@ private struct PaintedUsers: UserRepository {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct StandInTests {
-    @Test func `a screen of a messenger sees what stands in for its repositories`() async throws {
+    @Test func `a screen of a messenger works with stand-ins for its repositories`() async throws {
         let (messages, room) = (PaintedMessages(room: UUID()) as any MessageRepository, UUID())
         var pages: [[MessageStatus]] = []
         for try await page in messages.observe(room, newest: 50) { pages.append(page.map(\.status)) }
@@ -107,7 +107,7 @@ private struct PaintedUsers: UserRepository {
         #expect(presences == [.unknown, .online])
     }
 
-    @Test func `a receipt and a status of a stand-in say what they were given`() async throws {
+    @Test func `a receipt and a status of a stand-in return the given values`() async throws {
         let todo = Todo(listId: UUID(), title: "Milk")
         var steps: [WriteStep] = []
         let receipt = try await PaintedTodos().add(todo)

@@ -3,7 +3,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkNIOTransport
 
-// Compiled, not run: it takes a server. The example app for chat is run by a test.
+// Compiled, not run: it needs a server. A test runs the example app for chat.
 
 func chat(as user: UserID, with friend: UserID, server: String, token: String, folder: URL) async throws {
     let chat = try await Chat.open(account: user, at: folder)  // works with no network

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(5))) struct SupportGuide {
-    @Test func `a store tells what it does, counts it, and knows the story of a record`() async throws {
+    @Test func `a store reports its work, counts it, and knows the story of a record`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let store = try await kit.client("ann").store
         let list = TaskList(members: ["ann"])

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-/// What services alone write.
+/// A field that only services write.
 private struct Approval: SyncModel {
     static let collection = "tasks"
     var id: UUID
@@ -21,7 +21,7 @@ private struct Approval: SyncModel {
         return (kit, client, taskList.id)
     }
 
-    /// The server refuses what is written.
+    /// Makes the server refuse the write.
     private func refuse(
         _ kit: TestKit, _ client: TestClient, _ list: UUID, _ write: () async throws -> Void
     ) async throws {
@@ -33,7 +33,7 @@ private struct Approval: SyncModel {
         try await kit.faults.grant(UserID("ann"), to: ScopeID(record: list))
     }
 
-    @Test func `what the guide writes is written and accepted as it says`() async throws {
+    @Test func `the guide's writes are made and accepted`() async throws {
         let (kit, client, list) = try await desk()
         let store = client.store
         let existing = Todo(listId: list, title: "Bake")
@@ -104,7 +104,7 @@ private struct Approval: SyncModel {
         try await check(many, kit)
     }
 
-    /// All of it was accepted.
+    /// Checks that all of it was accepted.
     private func check(_ many: WriteReceipt, _ kit: TestKit) async throws {
         #expect(try kit.rows(of: Todo.self).map(\.title).prefix(2) == ["Buy milk", "Rye bread"])
         #expect(try kit.rows(of: Todo.self).count == 1_002)
@@ -113,7 +113,7 @@ private struct Approval: SyncModel {
         }
     }
 
-    @Test func `what the guide is refused is refused at once or parked, and goes out mended`() async throws {
+    @Test func `the guide's refused writes are refused at once or parked, and sent once corrected`() async throws {
         let (kit, client, list) = try await desk()
         let (store, tasks) = (client.store, client.store.repository(Todo.self))
         let milk = UUID()
@@ -176,13 +176,13 @@ private struct Approval: SyncModel {
         #expect(try await tasks.parked().isEmpty)
     }
 
-    @Test func `a task that says nothing of being done is one that is not done`() async throws {
+    @Test func `a task without a value for done is not done`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let ann = try await kit.client("ann")
         let bob = try await kit.client("bob")
         let list = TaskList(members: ["ann", "bob"])
         try await ann.store.repository(TaskList.self).create(list)
-        // An app that does not know of it, and a backend that forgot the title.
+        // An app that does not know the field, and a backend that forgot the title.
         let (first, second) = (UniqueID(UUID()), UniqueID(UUID()))
         try await ann.store.write { batch in
             for (id, title) in [(first, "Buy milk"), (second, nil)] as [(UniqueID, FieldValue?)] {

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkIdentity
 
-/// The tokens of accounts: who makes them, and what they name.
+/// The tokens of accounts: their signer, and their claims.
 @Suite struct AccountTokensTests {
     private let acme = WorkspaceID("acme")
     private let one: TokenSecret
@@ -18,7 +18,7 @@ import TidemarkModel
         try await AccountKeys(secrets, lifetime: .seconds(900))
     }
 
-    @Test func `an access token is that of an issuer like any other, to the millisecond`() async throws {
+    @Test func `an access token is like any issuer's token, to the millisecond`() async throws {
         let keys = try await keys(one)
         let time = start * 1_000 + 123
         let (token, expires) = try keys.access(UserID("ann"), in: acme, at: time)
@@ -35,7 +35,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `nobody else's key makes one, the server's own secret included`() async throws {
+    @Test func `no other key makes one, not even the server's own secret`() async throws {
         let keys = try await keys(one)
         let other = try await self.keys(two).access(UserID("ann"), in: acme, at: start * 1_000).token
         #expect(await verifier([keys.issuer, .own([one])]).label(other) == "unknown_key")
@@ -53,7 +53,7 @@ import TidemarkModel
         #expect(old.refreshToken(both.text(of: refresh, in: acme), in: acme) == nil)
     }
 
-    @Test func `a refresh token counts in its workspace as it was given out, and in no other form`() async throws {
+    @Test func `a refresh token is valid in its workspace as it was given out, and in no other form`() async throws {
         let keys = try await keys(one)
         for user in ["a", "ann", String(repeating: "\u{1F600}", count: 32)] {
             let token = RefreshToken(
@@ -74,7 +74,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a token for another password names its user, and only its digest is kept`() throws {
+    @Test func `a token for a new password names its user, and only its digest is stored`() throws {
         var next: UInt64 = 0
         func random() -> UInt64 {
             next += 1

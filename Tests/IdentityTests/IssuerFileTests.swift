@@ -4,9 +4,9 @@ import TidemarkModel
 
 @testable import TidemarkIdentity
 
-/// What is wrong with a file of issuers is said by line and member.
+/// Mistakes in a file of issuers are reported by line and member.
 @Suite struct IssuerFileTests {
-    /// What is wrong; `nil` for a good document.
+    /// The reported mistake; `nil` for a valid document.
     private func error(_ document: String, files: [String: String] = [:]) async -> String? {
         do throws(IssuerFileError) {
             _ = try await IssuerFile(Array(document.utf8)) { files[$0].map { Array($0.utf8) } }.issuers()
@@ -154,12 +154,12 @@ import TidemarkModel
     ]
 
     @Test(arguments: mistakes)
-    func `a mistake is told by its line and member`(_ document: String, _ words: String) async throws {
+    func `a mistake is reported by its line and member`(_ document: String, _ words: String) async throws {
         let error = try #require(await error(document), "accepted: \(document)")
         #expect(error.hasPrefix(words), "\(error)")
     }
 
-    @Test func `nothing of a secret stands in the words`() async throws {
+    @Test func `the report contains nothing of a secret`() async throws {
         let secret = "twenty-nine bytes of a secret"
         let words = try #require(await error(#"{"issuers": [{\#(Self.head), "keys": {"secret": "\#(secret)"}}]}"#))
         #expect(!words.contains("twenty"))
@@ -169,14 +169,14 @@ import TidemarkModel
         #expect(told.contains("a private key; only the public half belongs here") && !told.contains("MIIE"))
     }
 
-    @Test func `a loopback address over http and a private one over https are for those that name them`() async {
+    @Test func `a loopback address over http and a private one over https are for issuers that name them`() async {
         let loopback = #"{"url": "http://127.0.0.1:8000/keys", "allow_addresses": "127.0.0.1"}"#
         #expect(await error(#"{"issuers": [{\#(Self.head), "keys": \#(loopback)}]}"#) == nil)
         let inside = #"{"url": "https://10.1.2.3/keys", "allow_addresses": ["10.0.0.0/8"]}"#
         #expect(await error(#"{"issuers": [{\#(Self.head), "keys": \#(inside)}]}"#) == nil)
     }
 
-    @Test func `what deploy/identity.md shows is accepted, and every preset is shown`() async throws {
+    @Test func `the examples of deploy/identity.md are accepted, and contain every preset`() async throws {
         let page = URL(filePath: #filePath).appending(path: "../../../deploy/identity.md").standardizedFileURL
         let text = try String(contentsOf: page, encoding: .utf8)
         let examples = text.components(separatedBy: "```json\n").dropFirst()
@@ -190,7 +190,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `keys come from all places that are named`() async throws {
+    @Test func `keys come from all named sources`() async throws {
         let (rsa, curve) = (try #require(TestKey.rsa), try TestKey.es256("c"))
         let issuer = #"{"jwks_file": "set.json", "pem_file": "key.pem", "secret_file": "secret"}"#
         let checks = try await verifier(

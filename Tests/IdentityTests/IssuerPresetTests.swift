@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkIdentity
 
-/// Each preset with a token of the shape that its service makes; the keys are ours.
+/// Each preset with a token as its service makes it; the keys are ours.
 @Suite struct IssuerPresetTests {
     struct Preset: Sendable, CustomTestStringConvertible {
         var name: String
@@ -13,10 +13,10 @@ import TidemarkModel
         var url: String
         /// The claims beside `iss`, `iat` and `exp`.
         var claims: [String: String]
-        /// Makes a token for somebody else's app: a claim and what stands there.
+        /// The claim and value that make a token one for another app.
         var foreign: (claim: String, value: String)
         var usesCurve = false
-        /// What else is refused, and as what.
+        /// Other refused claims, with the label of the refusal.
         var wrong: [(claim: String, value: String, label: String)] = []
 
         var testDescription: String { name }
@@ -77,7 +77,7 @@ import TidemarkModel
     }
 
     @Test(arguments: presets)
-    func `a token of the service gets in, and one for somebody else's app does not`(_ preset: Preset) async throws {
+    func `a token of the service is accepted, and one for another app is not`(_ preset: Preset) async throws {
         let key = try preset.usesCurve ? TestKey.es256("k") : #require(TestKey.rsa)
         let issuers = """
             {"issuers": [{"preset": "\(preset.name)", \(preset.members), "keys": {"jwks": \(TestKey.set(key))}}]}
@@ -85,7 +85,7 @@ import TidemarkModel
         let checks = try await verifier(issuers)
         let own = preset.claims.merging(["iss": #""\#(preset.issuer)""#]) { $1 }
         func token(_ changes: [String: String]) throws -> String {
-            // Nothing that the service does not say.
+            // Only claims that the service uses.
             let base = ["aud": "", "sub": ""].merging(own) { $1 }
             return try key.sign(claims(base.merging(changes) { $1 }))
         }
@@ -103,14 +103,14 @@ import TidemarkModel
     }
 
     @Test(arguments: presets)
-    func `the keys are where the service publishes them`(_ preset: Preset) async throws {
+    func `the keys come from the address where the service publishes them`(_ preset: Preset) async throws {
         let text = #"{"issuers": [{"preset": "\#(preset.name)", \#(preset.members)}]}"#
         let issuer = try #require(try await IssuerFile(Array(text.utf8)) { _ in nil }.issuers().first)
         #expect(issuer.issuer == preset.issuer && issuer.name == preset.name)
         #expect(issuer.keySource?.description == preset.url)
     }
 
-    @Test func `a token of Firebase's emulator, which signs nothing, is refused`() async throws {
+    @Test func `a token of Firebase's emulator, which is unsigned, is refused`() async throws {
         let key = try #require(TestKey.rsa)
         let checks = try await verifier(
             #"{"issuers": [{"preset": "firebase", "project": "my-app", "keys": {"jwks": \#(TestKey.set(key))}}]}"#)
@@ -119,7 +119,7 @@ import TidemarkModel
         #expect(await checks.label(unsigned) == "algorithm_not_allowed")
     }
 
-    @Test func `what a preset says can be said otherwise`() async throws {
+    @Test func `the members of a preset can be overridden`() async throws {
         let key = try #require(TestKey.rsa)
         let checks = try await verifier(
             """

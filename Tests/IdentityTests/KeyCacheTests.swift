@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkIdentity
 
-/// When keys are fetched, and what an unknown key means meanwhile.
+/// The times of fetches, and the treatment of unknown keys meanwhile.
 @Suite struct KeyCacheTests {
     private let hour: Int64 = 3_600_000
     private let set = KeySet.none
@@ -16,7 +16,7 @@ import TidemarkModel
         return cache
     }
 
-    @Test func `an unknown key is fetched for once, and all who ask meanwhile wait for that`() {
+    @Test func `an unknown key is fetched for once, and all tokens meanwhile wait for that`() {
         var cache = filled()
         #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(since: 1, starts: true))
         #expect(cache.ask(.unknownKey("b"), now: 20_001) == .wait(since: 2, starts: false))
@@ -39,7 +39,7 @@ import TidemarkModel
         #expect(cache.tick(now: 249_999) == false, "once")
     }
 
-    @Test func `a token that waited is judged by keys that were fetched since, whatever it lacked before`() {
+    @Test func `a token that waited is judged by keys fetched since, whatever it lacked before`() {
         var cache = KeyCache()
         #expect(cache.ask(.noKeys, now: 0) == .wait(since: 0, starts: true))
         cache.finished(set, freshFor: nil, now: 50)
@@ -47,7 +47,7 @@ import TidemarkModel
         #expect(cache.ask(.badSignature, since: 0, now: 15_000) == .refuse)
     }
 
-    @Test func `after the end nobody waits`() {
+    @Test func `after the end no token waits`() {
         var cache = filled()
         #expect(cache.ask(.unknownKey("b"), now: 4_000) == .wait(since: 1, starts: false))
         cache.end(now: 5_000)
@@ -57,7 +57,7 @@ import TidemarkModel
         #expect(cache.ask(.noKeys, now: 900_000) == .unavailable(10_000))
     }
 
-    @Test func `a key that a fetch has not brought is known to be none for a minute`() {
+    @Test func `a key that a fetch did not bring is known to be missing for a minute`() {
         var cache = filled()
         #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(since: 1, starts: true))
         cache.finished(set, freshFor: nil, now: 20_100)
@@ -80,7 +80,7 @@ import TidemarkModel
         #expect(cache.ask(.unknownKey("c"), since: 2, now: 30_100) == .refuse)
     }
 
-    @Test func `a bad signature is fetched for as well, since a key may be replaced under its name`() {
+    @Test func `a bad signature causes a fetch as well, since a key may be replaced under its name`() {
         var cache = filled()
         #expect(cache.ask(.badSignature, now: 9_999) == .refuse)
         #expect(cache.ask(.badSignature, now: 10_000) == .wait(since: 1, starts: true))
@@ -88,7 +88,7 @@ import TidemarkModel
         #expect(cache.ask(.badSignature, since: 1, now: 10_100) == .refuse)
     }
 
-    @Test func `without any keys nobody is refused`() {
+    @Test func `without any keys no token is refused`() {
         var cache = KeyCache()
         #expect(cache.keys(now: 0) == nil)
         for round in 0..<20 as Range<Int64> {
@@ -100,7 +100,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `while the endpoint is down good keys are kept for a day and nobody is refused for his key`() {
+    @Test func `while the endpoint is down good keys are kept for a day and no token is refused for its key`() {
         var cache = filled()
         var now: Int64 = 20_000
         while now < 24 * hour {
@@ -120,9 +120,9 @@ import TidemarkModel
         #expect(cache.keys(now: 24 * hour) == nil)
     }
 
-    /// A newcomer is answered at once: it would wait for longer than a server lets a connection be without a welcome.
+    /// A new token is answered at once: its wait would be longer than a server lets a connection be without a welcome.
     @Test(arguments: [KeyCache.Lack.unknownKey("b"), .unknownKey(nil), .badSignature])
-    func `after one failed fetch nobody waits in vain, and the next fetch begins ten seconds later`(
+    func `after one failed fetch no token waits in vain, and the next fetch begins ten seconds later`(
         _ lack: KeyCache.Lack
     ) {
         var cache = filled()
@@ -135,11 +135,11 @@ import TidemarkModel
         #expect(cache.keys(now: 29_999) != nil, "known keys stay")
         #expect(cache.ask(lack, now: 30_000) == .wait(since: 2, starts: true))
         cache.finished(set, freshFor: nil, now: 30_100)
-        // One that succeeds ends it: from here on newcomers wait again.
+        // A successful fetch ends it: from here on new tokens wait again.
         #expect(cache.ask(.unknownKey("c"), now: 30_200) == .wait(since: 3, starts: false))
     }
 
-    @Test func `an endpoint that is down is tried again ever more seldom, every five minutes at last`() {
+    @Test func `an endpoint that is down is tried less and less often, every five minutes at last`() {
         var (cache, tries) = (KeyCache(), [Int64]())
         for second in 0..<1_300 as Range<Int64> where cache.tick(now: second * 1_000) {
             tries.append(second)
@@ -152,7 +152,7 @@ import TidemarkModel
         arguments: [
             (nil, 240_000), (0, 48_000), (30_000, 48_000), (600_000, 480_000), (31_536_000_000, 17_280_000),
         ] as [(Int64?, Int64)])
-    func `keys are fetched anew ahead of their end, within bounds`(_ said: Int64?, _ due: Int64) {
+    func `keys are fetched anew before they expire, within bounds`(_ said: Int64?, _ due: Int64) {
         var cache = filled(freshFor: said)
         #expect(cache.tick(now: due - 1) == false)
         #expect(cache.tick(now: due) == true)
@@ -171,14 +171,14 @@ import TidemarkModel
         #expect(cache.keys(now: 32_000) != nil)
     }
 
-    @Test func `so many wait for a fetch and no more`() {
+    @Test func `a bounded number waits for a fetch`() {
         var cache = KeyCache()
         #expect(cache.ask(.noKeys, now: 0) == .wait(since: 0, starts: true))
         for _ in 1..<4_096 { #expect(cache.ask(.noKeys, now: 1) == .wait(since: 1, starts: false)) }
         #expect(cache.ask(.noKeys, now: 1) == .unavailable(10_000))
     }
 
-    @Test func `a clock that is set back does not keep the keys from being fetched`() {
+    @Test func `a clock that is set back does not prevent fetches`() {
         var cache = KeyCache()
         #expect(cache.tick(now: 1_000 * hour) == true)
         cache.finished(set, freshFor: nil, now: 1_000 * hour)

@@ -17,7 +17,7 @@ import TidemarkModel
         try KeySource(url: "http://127.0.0.1:\(site.port)\(path)", named: loopback, trustRoots: nil)
     }
 
-    /// The words of what went wrong; empty for a good answer.
+    /// The text of the failure; empty for a good answer.
     private func failure(_ source: KeySource, _ fetch: KeyFetch? = nil) async -> String {
         do throws(KeyFetchError) {
             _ = try await (fetch ?? self.fetch)(source)
@@ -38,7 +38,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `keys that are rotated while tokens come in sign nobody out`() async throws {
+    @Test func `keys that are rotated while tokens arrive sign no user out`() async throws {
         let (old, new) = (try TestKey.es256("a"), try TestKey.es256("b"))
         try await KeySite.running { site async throws in
             site.answer(.ok, [:], TestKey.set(old))
@@ -70,7 +70,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `anything but a bounded set with status 200 is no answer`() async throws {
+    @Test func `anything but a bounded set with status 200 is a failure`() async throws {
         try await KeySite.running { site async throws in
             site.answer(.found, ["Location": "http://127.0.0.1:\(site.port)/other"], "")
             #expect(try await failure(source(site)) == "status 302; redirects are not followed")
@@ -93,17 +93,17 @@ import TidemarkModel
         }
     }
 
-    @Test func `who does not answer is waited for a while`() async throws {
+    @Test func `a silent endpoint is waited for a while`() async throws {
         try await KeySite.running { site async throws in
             let brief = KeyFetch(group: MultiThreadedEventLoopGroup.singleton, timeout: .milliseconds(200))
             #expect(try await failure(source(site), brief) == "no answer in time")
         }
     }
 
-    @Test func `a name that leads to an address which is not named is not spoken to`() async throws {
+    @Test func `a name that resolves to an address which is not listed is not contacted`() async throws {
         try await KeySite.running { site async throws in
             site.answer(.ok, [:], TestKey.set(try TestKey.es256("a")))
-            // As a name does that is looked up: what it leads to is known only when the connection stands.
+            // Like a name that is looked up: its address is known only when the connection is open.
             for (tls, named, words) in [
                 (false, [], "http is for a named loopback address alone"),
                 (true, [], "127.0.0.1 is no public address; name it in \"allow_addresses\" if that is right"),
@@ -126,11 +126,11 @@ import TidemarkModel
     ]
 
     @Test(arguments: ages)
-    func `what an answer says of its age is bounded`(_ fields: [String: String], _ milliseconds: Int64?) {
+    func `the freshness that an answer claims is bounded`(_ fields: [String: String], _ milliseconds: Int64?) {
         #expect(Freshness.milliseconds(HTTPHeaders(fields.map { ($0.key, $0.value) })) == milliseconds)
     }
 
-    @Test func `private addresses are known in all their forms`() {
+    @Test func `private addresses are recognised in all their forms`() {
         for text in [
             "127.0.0.1", "10.1.2.3", "172.31.255.255", "192.168.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
             "224.0.0.1",

@@ -5,9 +5,9 @@ import TidemarkModel
 
 @testable import TidemarkIdentity
 
-/// Keys that are fetched, from the token to the answer, with an endpoint in memory.
+/// Fetched keys, from the token to the answer, with an endpoint in memory.
 @Suite(.timeLimit(.minutes(1))) struct KeyServiceTests {
-    @Test func `tokens that come together wait for one fetch`() async throws {
+    @Test func `tokens that arrive together wait for one fetch`() async throws {
         let key = try TestKey.es256("a")
         try await Endpoint.running(serving: TestKey.set(key), held: true) { endpoint, verifier async throws in
             let token = try key.sign(claims())
@@ -21,12 +21,12 @@ import TidemarkModel
         }
     }
 
-    @Test func `keys that are rotated sign nobody out`() async throws {
+    @Test func `keys that are rotated sign no user out`() async throws {
         let (old, new) = (try TestKey.es256("a"), try TestKey.es256("b"))
         try await Endpoint.running(serving: TestKey.set(old)) { endpoint, verifier async throws in
             #expect(try await verifier.label(old.sign(claims())) == "accepted")
             endpoint.serve(TestKey.set(old, new))
-            // The keys were fetched a moment ago: it waits for the next ones.
+            // The keys were fetched a moment ago: the token waits for the next ones.
             async let label = verifier.label(try new.sign(claims()))
             await endpoint.waiting(1)
             endpoint.pass(seconds: 10)
@@ -37,7 +37,7 @@ import TidemarkModel
             endpoint.pass(seconds: 10)
             #expect(try await verifier.label(TestKey.es256("c").sign(claims())) == "unknown_key")
             #expect(try await verifier.label(new.sign(claims())) == "accepted")
-            // A kid that was taken away is unknown, once a fetch has shown it.
+            // A removed kid is unknown, once a fetch has shown it.
             endpoint.pass(seconds: 10)
             #expect(try await verifier.label(old.sign(claims())) == "unknown_key")
         }
@@ -78,8 +78,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `without keys a token is neither good nor bad, but what is wrong with it besides is told`() async throws
-    {
+    @Test func `without keys a token is neither good nor bad, but other mistakes in it are reported`() async throws {
         let key = try TestKey.es256("a")
         try await Endpoint.running(serving: nil) { _, verifier async throws in
             #expect(try await verifier.label(key.sign(claims())) == "unavailable")
@@ -92,7 +91,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a flood of kids does not keep out who has a good one`() async throws {
+    @Test func `a flood of kids does not block a good one`() async throws {
         let key = try TestKey.es256("a")
         try await Endpoint.running(serving: TestKey.set(key)) { endpoint, verifier async throws in
             let good = try key.sign(claims())
@@ -112,7 +111,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `who waits for the next fetch is told at the end that keys are unavailable`() async throws {
+    @Test func `a token that waits for the next fetch is answered at the end that keys are unavailable`() async throws {
         let key = try TestKey.es256("a")
         let endpoint = Endpoint(serving: TestKey.set(key))
         let (service, verifier) = try await endpoint.verifier()
@@ -126,7 +125,7 @@ import TidemarkModel
         #expect(try await verifier.label(key.sign(claims())) == "accepted", "known keys need nobody")
     }
 
-    @Test func `who asks after the end is told that keys are unavailable`() async throws {
+    @Test func `a token after the end is answered that keys are unavailable`() async throws {
         let key = try TestKey.es256("a")
         let endpoint = Endpoint(serving: TestKey.set(key))
         let (service, verifier) = try await endpoint.verifier()
@@ -137,7 +136,7 @@ import TidemarkModel
     }
 }
 
-/// An endpoint for keys in memory, and the time.
+/// An endpoint for keys in memory, with a clock.
 private final class Endpoint: Sendable {
     private struct State {
         var document: String?
@@ -156,7 +155,7 @@ private final class Endpoint: Sendable {
         state = Lock(State(document: document, isHeld: held))
     }
 
-    /// Runs a verifier whose only issuer has its keys here.
+    /// Runs a verifier whose only issuer has its keys at this endpoint.
     static func running(
         serving document: String?, held: Bool = false, _ body: (Endpoint, TokenVerifier) async throws -> Void
     ) async throws {
@@ -192,14 +191,14 @@ private final class Endpoint: Sendable {
         clock.push()
     }
 
-    /// Returns when so many tokens wait for keys.
+    /// Waits until so many tokens wait for keys.
     func waiting(_ count: Int) async {
         while state.withLock({ $0.service?.waiters(for: 0) ?? 0 }) < count { await Task.yield() }
     }
 
     func serve(_ document: String?) { state.withLock { $0.document = document } }
 
-    /// Returns when a fetch has begun.
+    /// Waits until a fetch has begun.
     func asked() async {
         await withCheckedContinuation { asker in
             let isAsked = state.withLock { state in
@@ -239,7 +238,7 @@ private final class Endpoint: Sendable {
     }
 }
 
-/// Whoever sleeps by it sleeps until it is pushed.
+/// A clock whose sleepers wake when it is pushed.
 private final class PushedClock: Clock {
     typealias Instant = ContinuousClock.Instant
     private let (pushes, pushed) = AsyncStream<Void>.makeStream()

@@ -46,7 +46,7 @@ import TidemarkModel
     ]
 
     @Test(arguments: leftOut)
-    func `what is no key for tokens is left out with its reason, and the others count`(_ key: String, _ words: String)
+    func `an unusable key is left out with its reason, and the others are used`(_ key: String, _ words: String)
         async throws
     {
         let good = try TestKey.es256("good")
@@ -55,14 +55,14 @@ import TidemarkModel
         #expect(read.skipped == [words])
     }
 
-    @Test func `what is no set is told`() async {
+    @Test func `an invalid set is reported`() async {
         #expect(await error("<html>")?.hasPrefix("no JSON object") == true)
         #expect(await error("{}") == #"no member "keys""#)
         let many = Array(repeating: #"{"kty":"AKP"}"#, count: 65).joined(separator: ",")
         #expect(await error(#"{"keys":[\#(many)]}"#) == "65 keys; at most 64")
     }
 
-    @Test func `a kid is final, and four keys without one are tried at most`() async throws {
+    @Test func `a kid is decisive, and at most four keys without one are tried`() async throws {
         let (named, other) = (try TestKey.es256("a"), try TestKey.es256("b"))
         let checks = try await verifier(document(#"{"jwks": \#(TestKey.set(named, other))}"#, #""ES256""#))
         #expect(try await checks.label(other.sign(claims(), header: #"{"alg":"ES256","kid":"a"}"#)) == "bad_signature")

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkIdentity
 
-/// Tokens of the server's own secret: what an installation without issuers has.
+/// Tokens of the server's own secret, for an installation without issuers.
 @Suite struct OwnSecretTests {
     private let bytes = [UInt8](repeating: 7, count: 32)
     private let secret: TokenSecret
@@ -14,7 +14,7 @@ import TidemarkModel
         own = verifier([await .own([secret])])
     }
 
-    @Test func `an issued token is accepted with what it says`() async throws {
+    @Test func `an issued token is accepted with its claims`() async throws {
         let issuer = await TokenIssuer(secret: secret) { start * 1_000 }
         let token = try issuer.issue(user: "ann", workspace: "acme", lifetime: .seconds(600))
         #expect(
@@ -54,19 +54,19 @@ import TidemarkModel
         #expect(await verifier([await .own([secret, other])]).label(token) == "accepted")
     }
 
-    @Test func `beside issuers the secret counts for tokens of nobody else`() async throws {
+    @Test func `beside issuers the secret is used only for tokens without another issuer`() async throws {
         let rsa = try #require(TestKey.rsa)
         let both = try await verifier(document(#"{"jwks": \#(TestKey.set(rsa))}"#, #""RS256""#), own: [secret])
         let issuer = await TokenIssuer(secret: secret) { start * 1_000 }
         #expect(try await both.label(issuer.issue(user: "ann", workspace: "w", lifetime: .seconds(60))) == "accepted")
         #expect(try await both.label(rsa.sign(claims())) == "accepted")
         #expect(try await both.label(TestKey.hs256(bytes).sign(claims(["ws": #""w""#]))) == "algorithm_not_allowed")
-        // What is wrong here is the name, not the algorithm.
+        // The mistake here is the name, not the algorithm.
         let slash = try rsa.sign(claims(["iss": #""https://id.example/""#]))
         #expect(await both.label(slash) == "unknown_issuer")
     }
 
-    @Test func `a short secret is refused and no secret shows itself`() {
+    @Test func `a short secret is refused and no secret is printed`() {
         #expect(TokenSecret([UInt8](repeating: 1, count: 31)) == nil)
         var dumped = ""
         dump(secret, to: &dumped)

@@ -4,14 +4,14 @@ import TidemarkLock
 
 @testable import TidemarkIdentity
 
-/// What a judgement costs, and where it is made.
+/// The cost of a judgement, and where it is computed.
 @Suite(.timeLimit(.minutes(5))) struct PasswordJudgeTests {
     private let cost: ScryptCost
     private let salt = [UInt8](repeating: 9, count: 16)
 
     init() throws { cost = try #require(ScryptCost(rounds: 5)) }
 
-    /// A verdict, and what was computed for it.
+    /// A verdict, and the hashes computed for it.
     private func judged(
         _ text: String, _ stored: String?
     ) throws -> (verdict: PasswordJudge.Verdict, costs: [ScryptCost]) {
@@ -26,7 +26,7 @@ import TidemarkLock
         return try PasswordHash(of: Password(text), cost, salt: salt).text
     }
 
-    @Test func `each judgement makes one hash of the server's cost, be there an account or none`() throws {
+    @Test func `each judgement makes one hash of the server's cost, whether or not the account exists`() throws {
         let own = try stored("right word", rounds: 5)
         for (text, hash) in [
             ("any word", nil), ("any word", ""), ("any word", "damaged"), ("wrong word", own), ("right word", own),
@@ -38,7 +38,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `a hash of another scheme, or of a lower cost, is made anew by the right password alone`() throws {
+    @Test func `only the right password renews a hash of another scheme or of a lower cost`() throws {
         for hash in [try stored("user1password", rounds: 4), PasswordHashTests.firebase] {
             guard case .rightHashedAnew(let text) = try judged("user1password", hash).verdict else {
                 Issue.record("not made anew: \(hash)")
@@ -53,7 +53,7 @@ import TidemarkLock
         }
     }
 
-    /// Holds computations until it is told.
+    /// Holds computations until it is released.
     private final class Hold: Sendable {
         private let semaphore = DispatchSemaphore(value: 0)
         let begun = Lock(0)
@@ -79,7 +79,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `so many hashes are computed at once, so many wait, and one more is refused at once`() async throws {
+    @Test func `hashes in progress are bounded, so are waiting ones, and one more is refused`() async throws {
         try await withBench(atOnce: 2, waitingMax: 1) { bench, hold in
             let password = try Password("some word")
             try await withThrowingTaskGroup(of: String.self) { group in
@@ -97,7 +97,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `as one is done the next begins, and never another besides`() async throws {
+    @Test func `when one ends the next begins, and never another besides`() async throws {
         try await withBench(atOnce: 2, waitingMax: 40) { bench, hold in
             let password = try Password("some word")
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -113,7 +113,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `what a cancelled task has asked for does not begin`() async throws {
+    @Test func `a computation of a cancelled task does not begin`() async throws {
         try await withBench(atOnce: 1, waitingMax: 5) { bench, hold in
             let password = try Password("some word")
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkIdentity
 
-/// What somebody does who has no key.
+/// The attempts of an attacker without a key.
 @Suite struct TokenAttackTests {
     private let key: TestKey
     private let plain: TokenVerifier
@@ -21,7 +21,7 @@ import TidemarkModel
         #expect(!verified.isService && !verified.isOperator && verified.issuedAt == start * 1_000)
     }
 
-    @Test func `a public key is no secret, whatever the token and the issuer say`() async throws {
+    @Test func `a public key is not accepted as a secret, whatever the token and the issuer claim`() async throws {
         let pem = try #require(key.pem)
         for secret in [Array(pem.utf8), Array((pem + "\n").utf8)] {
             let forged = try TestKey.hs256(secret, key.id).sign(claims())
@@ -65,7 +65,7 @@ import TidemarkModel
     ]
 
     @Test(arguments: headers)
-    func `a header that asks for something else is refused, signed or not`(_ header: String, _ label: String)
+    func `a header that requires something else is refused, signed or not`(_ header: String, _ label: String)
         async throws
     {
         let signed = try key.sign(claims(), header: header)
@@ -74,7 +74,7 @@ import TidemarkModel
         #expect(await plain.label(String(signed[...unsigned])) == label)
     }
 
-    @Test func `what a header says besides is left to others`() async throws {
+    @Test func `further members of a header are ignored`() async throws {
         for header in [
             #"{"alg":"RS256","kid":"rsa-1","cat":"cl_B7d4PD111AAA","typ":"JWT"}"#,
             #"{"alg":"RS256","kid":"rsa-1","typ":"at+jwt","x5t":"abc"}"#, #"{"alg":"RS256"}"#,
@@ -151,7 +151,7 @@ import TidemarkModel
         #expect(await plain.label(String(repeating: "a", count: 8_193)) == "too_long")
     }
 
-    @Test func `until the signature is good the words do not say what would have been accepted`() {
+    @Test func `until the signature is verified the answer does not reveal what would have been accepted`() {
         let early: [TokenRejection] = [.header, .issuer, .algorithm, .key, .signature]
         #expect(Set(early.map(\.description)).count == 1)
         #expect(Set(TokenRejection.allCases.map(\.label)).count == TokenRejection.allCases.count)

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkIdentity
 
-/// What `tidemark token explain` prints.
+/// The output of `tidemark token explain`.
 @Suite struct TokenExplanationTests {
     private let key: TestKey
     private let checks: TokenVerifier
@@ -26,7 +26,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a token that gets in is told with what it is`() async throws {
+    @Test func `an accepted token is explained with its identity`() async throws {
         let lines = await lines(try key.sign(claims(["org": #"{"id":"acme"}"#, "scope": #""openid sync""#])))
         #expect(
             lines == [
@@ -42,7 +42,7 @@ import TidemarkModel
             ])
     }
 
-    @Test func `the last line says which check failed, and the ones before it what was expected`() async throws {
+    @Test func `the last line names the failed check, and the ones before it the expected values`() async throws {
         let foreign = await lines(try key.sign(claims(["aud": #""other""#])))
         #expect(foreign.contains(#"audience: aud is "other"; accepted: app"#))
         #expect(foreign.last == "refused: wrong_audience: it is meant for another audience")
@@ -58,7 +58,7 @@ import TidemarkModel
             ])
     }
 
-    @Test func `what steers a terminal is shown and not done, wherever it stands in the token`() async throws {
+    @Test func `control characters are shown and not executed, wherever in the token they are`() async throws {
         let (escape, newline) = (#"\u001b[2J\u009b1mx"#, #"\naccepted: user \u202e"#)
         let tokens = [
             try key.sign(claims(), header: #"{"alg":"\#(escape)","kid":"\#(newline)"}"#),
@@ -77,14 +77,14 @@ import TidemarkModel
         #expect(await lines(tokens[0]).contains(#"algorithm: \u{1b}[2J\u{9b}1mx"#))
     }
 
-    @Test func `times that are none do not end it`() async throws {
+    @Test func `invalid times do not end it`() async throws {
         for value in ["1e300", "-1", #""soon""#, "null", "9223372036854775807", "[]"] {
             let lines = await lines(try key.sign(claims(["exp": value, "nbf": value, "iat": value])))
             #expect(lines.last?.hasPrefix("refused: bad_times") == true, "\(value)")
         }
     }
 
-    @Test func `a secret does not stand in it, nor does the signature`() async throws {
+    @Test func `neither a secret nor the signature is in it`() async throws {
         let bytes = Array("a secret of forty bytes, or a few more..".utf8)
         let own = verifier([await .own([try #require(TokenSecret(bytes))])])
         let token = try TestKey.hs256(bytes).sign(claims(["ws": #""w""#]))

@@ -5,7 +5,7 @@ import TidemarkModel
 
 @testable import TidemarkIdentity
 
-/// An independent implementation makes tokens for ours, and reads what ours makes.
+/// An independent implementation makes tokens for ours, and accepts those that ours makes.
 @Suite struct TokenInteroperabilityTests {
     private struct Claims: JWTPayload, Equatable {
         var sub: SubjectClaim

@@ -6,7 +6,7 @@ import TidemarkModel
         ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
         ("foobar", "Zm9vYmFy"), ("\u{3f}\u{3e}\u{3f}\u{3f}", "Pz4_Pw"), ("\u{3e}\u{7e}", "Pn4"),
     ])
-    func `text and bytes are those of RFC 4648, with the URL alphabet and without padding`(
+    func `text and bytes match RFC 4648, with the URL alphabet and without padding`(
         _ text: String, _ coded: String
     ) {
         #expect(Base64URL.encode(text.utf8) == coded)
@@ -21,7 +21,7 @@ import TidemarkModel
     }
 
     @Test(arguments: ["Z", "Zg==", "Zm8=", "Zm9+", "Zm9/", "Zm 9v", "Zm9v\n", "Zm9vé", "Zh", "Zm9"])
-    func `what is made of no bytes is refused`(_ text: String) {
+    func `a text that no bytes encode to is refused`(_ text: String) {
         #expect(Base64URL.decode(text.utf8) == nil)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ContentHashTests {
     private func hex(_ bytes: [UInt8]) -> String { BlobDigest(sha256: bytes).description }
 
-    @Test func `the published examples come out`() {
+    @Test func `the published examples are computed`() {
         #expect(
             hex(ContentHash.hash(Array("abc".utf8)))
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
@@ -20,7 +20,7 @@ import Testing
                 == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
     }
 
-    @Test func `pieces give what the whole gives, wherever it is cut`() {
+    @Test func `pieces have the hash of the whole, wherever it is cut`() {
         for count in 0..<200 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             let whole = ContentHash.hash(bytes)

@@ -2,13 +2,13 @@ import Testing
 import TidemarkModel
 
 @Suite struct DerivedIDTests {
-    /// What `Shared/SCHEMA.md` says. A version that made other ids would split every conversation.
+    /// The rules of `Shared/SCHEMA.md`. A version that made other ids would split every conversation.
     @Test(arguments: [
         (["direct", "ann", "bob"], 0, "13bf88ee-4cdc-8c97-a342-cdd42b60e973"),
         (["direct", "ann", "bob"], 1, "e458c6af-337a-80d7-b73b-62cf9b77b169"),
         (["profile", "ann"], 0, "c3228def-83c0-89cc-b918-b9e21885d8dd"),
     ])
-    func `names make the ids that are written down`(_ names: [String], _ candidate: Int, _ id: String) {
+    func `names make the documented ids`(_ names: [String], _ candidate: Int, _ id: String) {
         let made = DerivedID.make(names, candidate: candidate)
         #expect(made.description == id)
         #expect(made.isDerived)
@@ -23,7 +23,7 @@ import TidemarkModel
         #expect(Set(ids).count == ids.count)
     }
 
-    @Test func `chance makes no id of version 8`() {
+    @Test func `random ids are never of version 8`() {
         #expect(!UniqueID.version7(milliseconds: 1_760_000_000_000, random: (.max, .max)).isDerived)
         #expect(!UniqueID(high: 0x8000, low: 1).isDerived)
         #expect(!UniqueID(high: 0x4000, low: 1 << 63).isDerived)
@@ -85,7 +85,7 @@ import TidemarkModel
         let goods = try goods(#"{"name": "good", "key": "sku"}"#, sku)
         #expect(goods.identity?.keyField == "sku")
         let id = DerivedID.make(["good", "a"])
-        // What apps of another version make must be the same.
+        // Apps of another version must make the same.
         #expect(id.description == "de154343-fd50-8d90-848e-20dfee78d781" && goods.identity?.id(ofKey: "a") == id)
         let ann = UserID("ann")
         #expect(goods.admits(id, fields: ["sku": "a"], author: ann))
@@ -103,12 +103,12 @@ import TidemarkModel
             "required, immutable string, and sku is not one"
         ),
     ])
-    func `a key that is none is refused`(_ id: String, _ sku: String, _ reason: String) {
+    func `an invalid key is refused`(_ id: String, _ sku: String, _ reason: String) {
         let error = #expect(throws: SchemaError.self) { try goods(id, sku) }
         #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
     }
 
-    @Test func `a scope has no key, which somebody else could take`() {
+    @Test func `a scope has no key, which another user could take`() {
         let sku = #"{"type": "string", "required": true, "merge": "immutable"}"#
         let error = #expect(throws: SchemaError.self) {
             try goods(#"{"name": "good", "key": "sku"}"#, sku, scope: #""self""#)

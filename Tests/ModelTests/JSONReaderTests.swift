@@ -16,7 +16,7 @@ import TidemarkModel
         "\"", "\"\\x\"", "\"\\ud800\"", "\"\\udc00x\"", "\"\u{1}\"", "1 2", "[1 2]", "{\"a\":1 \"b\":2}", "1e999",
         "{\"a\":1,\"a\":2}", "\"\\u12\"", "]", "nan", "Infinity",
     ])
-    func `what is not JSON is an error`(_ text: String) {
+    func `invalid JSON is an error`(_ text: String) {
         #expect(throws: (any Error).self) { try value(text) }
     }
 
@@ -26,7 +26,7 @@ import TidemarkModel
         #expect(throws: JSONError.self) { try value(deep(33)) }
     }
 
-    @Test func `skipping follows the grammar alone: any nesting, length and count`() throws {
+    @Test func `skipping follows only the grammar: any nesting, length and count`() throws {
         let brackets = { (count: Int) in String(repeating: "[", count: count) + String(repeating: "]", count: count) }
         let members = (0..<1_000).map { "\"\($0)\":\($0)" }.joined(separator: ",")
         for text in [brackets(400_000), String(repeating: "9", count: 400_000), "{\(members)}"] {
@@ -58,7 +58,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `random bytes never trap and what is accepted survives a round trip`() throws {
+    @Test func `random bytes never trap and accepted ones survive a round trip`() throws {
         var random = SplitMix(seed: 7)
         let alphabet = Array(#"{}[]",:0123456789.eE+-truefalsn \u00"#.utf8) + [0xff, 0xc3, 0xa9]
         var accepted = 0
@@ -72,7 +72,7 @@ import TidemarkModel
         #expect(accepted > 100)
     }
 
-    @Test func `skipping accepts whatever reading accepts`() throws {
+    @Test func `skipping accepts everything that reading accepts`() throws {
         for text in [#"{"a":[1,{"b":"c\"d"}],"e":-0.5E+2}"#, "[]", "{}", "\"\"", "[[],{}]", "null"] {
             #expect(try JSONReader.read(Array(text.utf8)) { try $0.raw() } == Array(text.utf8))
         }

@@ -39,7 +39,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `grow-only sets, counters and maxima come out the same in every order`() throws {
+    @Test func `grow-only sets, counters and maxima have the same result in every order`() throws {
         for seed in 0..<200 {
             var random = SplitMix(seed: UInt64(seed))
             let patches = (0..<8).map { _ in commuting(&random) }
@@ -48,7 +48,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `writes of different keys come out the same in every order, and of one key the last stands`() throws {
+    @Test func `writes of different keys have the same result in every order, and of one key the last wins`() throws {
         for seed in 0..<200 {
             var random = SplitMix(seed: UInt64(seed))
             let patches = (0..<8).map { key in
@@ -95,7 +95,7 @@ import TidemarkModel
         #expect(result["count"] == .integer(steps.reduce(0, +)))
     }
 
-    @Test func `the last word on each element stands, and the last write of a plain field`() throws {
+    @Test func `the last write of each element wins, and the last write of a plain field`() throws {
         let result = try fold(
             ["people": ["ann", "bob"], "title": "old"],
             [
@@ -115,7 +115,7 @@ import TidemarkModel
         (NamedPatch("nope", .set(1)), "no such field"), (NamedPatch("people", .set(["a"])), "takes add and remove"),
         (NamedPatch("tags", .add([1])), "not a set of strings"),
     ])
-    func `a patch that the rule does not take is refused with collection, field and reason`(
+    func `a patch that the rule does not accept is refused with collection, field and reason`(
         _ patch: NamedPatch, _ reason: String
     ) {
         let error = #expect(throws: Rejection.self) { try fold(["fixed": "y"], [patch]) }
@@ -130,17 +130,17 @@ import TidemarkModel
         }
     }
 
-    @Test func `a service writes what only the server may write`() throws {
+    @Test func `a service writes fields that only the server may write`() throws {
         #expect(try fold(Fields(), [NamedPatch("rank", .set(7))], isService: true)["rank"] == 7)
     }
 
-    // MARK: What was seen
+    // MARK: Seen values
 
     private func mark(_ value: FieldValue?, _ field: String) throws -> ValueMark {
         ValueMark(value, of: try #require(Self.collection.field(field)))
     }
 
-    @Test func `a manual field takes only a write that has seen its value`() throws {
+    @Test func `a manual field accepts only a write that has seen its value`() throws {
         let seen = NamedPatch("plan", .set(2), seen: try mark(1, "plan"))
         #expect(try fold(["plan": .double(1)], [seen])["plan"] == .double(2))
         #expect(try fold(["plan": .double(1)], [NamedPatch("plan", .unset, seen: try mark(1, "plan"))]) == Fields())
@@ -154,7 +154,7 @@ import TidemarkModel
         #expect(try fold(["plan": .double(3)], [mute], isService: true)["plan"] == .double(2))
     }
 
-    @Test func `of concurrent writes of a manual field exactly the first stands, in every order`() throws {
+    @Test func `of concurrent writes of a manual field exactly the first wins, in every order`() throws {
         for seed in 0..<200 {
             var random = SplitMix(seed: UInt64(seed))
             let start: Fields = ["plan": .double(0)]
@@ -172,7 +172,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a mark depends on the canonical value alone`() throws {
+    @Test func `a mark depends only on the canonical value`() throws {
         #expect(try mark(1, "plan") == mark(.double(1), "plan"))
         #expect(try mark(nil, "plan") == .absent)
         #expect(try mark(.null, "plan") == .absent)
@@ -181,7 +181,7 @@ import TidemarkModel
         #expect(try mark("a", "title").number == 2_010_009_659_996_235)
     }
 
-    @Test func `only what was replaced unseen under a rule that replaces counts as overwritten`() throws {
+    @Test func `only values replaced unseen, under a rule that replaces, are overwritten`() throws {
         let before: Fields = ["title": "theirs", "top": 3]
         let patches = [
             NamedPatch("title", .set("mine"), seen: try mark("old", "title")),
@@ -200,7 +200,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a new record takes canonical form, and unknown or missing fields are refused`() throws {
+    @Test func `a new record is made canonical, and unknown or missing fields are refused`() throws {
         let created = try RecordMerge.created(
             ["people": ["b", "a", "b"], "title": .null], in: Self.collection, isService: false)
         #expect(created == ["people": ["a", "b"]])
@@ -210,7 +210,7 @@ import TidemarkModel
         #expect(error?.message == "notes.titel: no such field in the schema")
     }
 
-    @Test func `sizes over the field's limit are refused as too large`() {
+    @Test func `values above the field's limit are refused as too large`() {
         let error = #expect(throws: Rejection.self) {
             try RecordMerge.created(
                 ["title": .string(String(repeating: "x", count: 65_537))], in: Self.collection, isService: false)

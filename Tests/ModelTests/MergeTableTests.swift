@@ -1,8 +1,8 @@
 import Testing
 import TidemarkModel
 
-/// What each rule makes of each patch, as values that were written down by hand. The oracle of the simulator and the
-/// checks of copies merge with the product's own code: a rule that is wrong in it is wrong in them alike, and is seen here.
+/// The result of each rule for each patch, listed by hand. The simulator's oracle and the checks of copies merge with
+/// the product's own code: a mistake in a rule is the same in both, and is only found here.
 @Suite struct MergeTableTests {
     private static let json = #"""
         {"tidemark": 1, "collections": {"notes": {"scope": {"shared": "all"}, "fields": {
@@ -19,7 +19,7 @@ import TidemarkModel
 
     init() throws { collection = try #require(try Schema(json: Array(Self.json.utf8)).collection("notes")) }
 
-    /// One line: a field's value before, what is done to it, and its value after; `nil` for no value.
+    /// One line: a field's value before a patch, the patch, and the value after it; `nil` for no value.
     struct Line: Sendable, CustomTestStringConvertible {
         let field: String
         let before: FieldValue?
@@ -56,7 +56,7 @@ import TidemarkModel
         Line("marks", .object(["a": 1]), .keys(["z": .null]), .object(["a": 1])),
         Line("marks", .object(["a": 1]), .keys([:]), .object(["a": 1])),
         Line("marks", nil, .keys(["a": .null]), .object([:])),
-        // As an app of before the rule writes it, and as one stored it.
+        // A patch of an app from before the rule, and a value that one stored.
         Line("marks", .object(["a": 1, "b": 2]), .set(.object(["b": 3])), .object(["a": 1, "b": 3])),
         Line("marks", .object(["a": .null, "b": 2]), .keys(["c": 1]), .object(["b": 2, "c": 1])),
     ]
@@ -85,7 +85,7 @@ import TidemarkModel
     ]
 
     @Test(arguments: replacing + sets + keys + counters + maxima)
-    func `each rule makes of a patch what the table says`(_ line: Line) throws {
+    func `each rule has the table's result for a patch`(_ line: Line) throws {
         var before: Fields = ["must": "x"]
         before[line.field] = line.before
         var after: Fields = ["must": "x"]
@@ -116,7 +116,7 @@ import TidemarkModel
         Line("title", "a", .keys(["a": 1]), "a"), Line("top", 1, .keys(["a": 1]), 1),
         Line("people", ["a"], .keys(["a": 1]), ["a"]), Line("count", 1, .keys(["a": 1]), 1),
     ])
-    func `what a rule does not take changes nothing`(_ line: Line) {
+    func `a patch that a rule does not accept changes nothing`(_ line: Line) {
         var before: Fields = ["must": "x"]
         before[line.field] = line.before
         let patch = NamedPatch(line.field, line.patch)
@@ -125,7 +125,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `patches of several fields are each their own`() throws {
+    @Test func `patches of several fields are independent`() throws {
         let before: Fields = ["must": "x", "title": "a", "count": 1, "top": -1, "people": ["a"], "plan": "p"]
         let field = try #require(collection.field("plan"))
         let patches = [
@@ -137,7 +137,7 @@ import TidemarkModel
                 == ["must": "x", "count": -1, "top": -1, "people": [], "plan": "q"])
     }
 
-    @Test func `a new map has no keys without a value, and as many as a map may have`() throws {
+    @Test func `a new map has no keys without a value, and at most as many as a map may have`() throws {
         let created = try RecordMerge.created(
             ["must": "x", "marks": .object(["a": .null, "b": 1])], in: collection, isService: false)
         #expect(created["marks"] == .object(["b": 1]))
@@ -157,7 +157,7 @@ import TidemarkModel
         #expect(throws: Never.self) { try RecordMerge.updated(full, swap, in: notes, isService: false) }
     }
 
-    @Test func `of a map the keys that a write names count as seen, and as overwritten`() throws {
+    @Test func `of a map the keys that a write names are seen, and overwritten`() throws {
         let field = try #require(collection.field("marks"))
         func lost(_ seen: Fields, _ met: Fields, _ written: Fields) throws -> [OverwrittenValue] {
             let patch = FieldPatch.keys(written)
@@ -175,9 +175,10 @@ import TidemarkModel
         #expect(try lost(["a": 1], ["a": 2], ["a": 2]).isEmpty)
     }
 
-    // MARK: What a write overwrites unseen
+    // MARK: Values overwritten unseen
 
-    /// A field's value when the writer saw it, the one that the write met, the one that it set, and whether that is a loss.
+    /// A field's value when the writer saw it, the one that the write met, the one that it set, and whether that is a
+    /// loss.
     @Test(
         arguments: [
             ("title", "a", "a", "b", false), ("title", "a", "c", "b", true), ("title", nil, "c", "b", true),

@@ -23,7 +23,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `empty, long and controlling texts are no names`() {
+    @Test func `empty, long and controlling texts are not names`() {
         #expect(UserID(checking: "") == nil)
         #expect(UserID(checking: String(repeating: "x", count: 129)) == nil)
         #expect(UserID(checking: "a\nb") == nil)

@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 
-/// What stands for something that the standard library of older systems lacks does the same.
+/// Replacements for parts of the standard library that older systems lack have the same results.
 @Suite struct OlderSystemsTests {
     private static let numbers: [UInt128] = [
         0, 1, 0xff, UInt128(UInt64.max), UInt128(UInt64.max) + 1, 1 << 127, .max - 1, .max,
@@ -29,7 +29,7 @@ import TidemarkModel
         #expect(DigestSum(text: "0") == nil && DigestSum(text: String(repeating: "G", count: 32)) == nil)
     }
 
-    @Test func `bytes are a text where they are UTF-8, and only there, at every distance from the eight-byte steps`() {
+    @Test func `bytes are a text only if they are UTF-8, at every distance from the eight-byte steps`() {
         let tails: [[UInt8]] = [
             [], [0], [0x41], [0xc3, 0xbc], [0xef, 0xbf, 0xbd], [0xf0, 0x9f, 0x98, 0x80], [0x80], [0xc3], [0xc0, 0x80],
             [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xf0, 0x9f, 0x98], [0xff, 0x41, 0x41], [0xe2, 0x28, 0xa1],

@@ -16,7 +16,7 @@ import TidemarkModel
         }
     }
 
-    /// Computed by another program.
+    /// Digests that another program computed.
     private static let samples = [
         Sample(
             "messages", "018f3a2b-0000-7000-8000-000000000001", 42, #"{"text":"hi"}"#,
@@ -40,7 +40,7 @@ import TidemarkModel
         #expect(RecordDigest().text == "00000000000000000000000000000000")
     }
 
-    @Test func `digests add up, in any order and in any groups`() {
+    @Test func `digests are added, in any order and in any groups`() {
         let (a, b, c) = (Self.samples[0], Self.samples[1], Self.samples[2])
         let all = digest([a, b, c])
         #expect(all.text == "05d7a4b0ab19722bbb8e81b1f0c686d6" && all.count == 3)
@@ -48,7 +48,7 @@ import TidemarkModel
         #expect(all == digest([c]) + digest([b, a]))
     }
 
-    @Test func `a record that is taken away leaves no trace, and one that is there twice counts twice`() {
+    @Test func `a removed record leaves no trace, and a repeated one is counted twice`() {
         let (a, b) = (Self.samples[0], Self.samples[1])
         var digest = digest([a, b])
         digest.remove(b.key, at: b.seq, body: Array(b.body.utf8))
@@ -72,7 +72,7 @@ import TidemarkModel
         #expect(Set(others).count == others.count)
     }
 
-    @Test func `a digest reads back from its text, and nothing else does`() {
+    @Test func `a digest is parsed from its text, and nothing else is`() {
         let all = digest(Self.samples)
         #expect(RecordDigest(count: 3, text: all.text) == all)
         for text in ["", "1", String(repeating: "0", count: 33), String(repeating: "G", count: 32), "é" + all.text] {

@@ -75,20 +75,20 @@ import TidemarkModel
         ("PRAGMA_table_info", "names that begin with pragma_ are reserved for table-valued functions of SQLite"),
         ("json_each", "is the name of a table-valued function of SQLite"),
         ("JSON_Tree", "is the name of a table-valued function of SQLite"),
-    ]) func `a collection has no name that devices use themselves`(name: String, reason: String) throws {
+    ]) func `a collection cannot have a name that devices use themselves`(name: String, reason: String) throws {
         let text = Self.shop.replacing(#""orders""#, with: "\"\(name)\"")
         let error = #expect(throws: SchemaError.self) { try schema(text) }
         #expect(error?.description == "schema: \(name): \(reason)")
     }
 
     @Test(arguments: ["id", "Local_ID", "seq", "STATE", "born"])
-    func `a field has no name of a column that every record has`(name: String) throws {
+    func `a field cannot have the name of a column that every record has`(name: String) throws {
         let text = Self.shop.replacing(#""total""#, with: "\"\(name)\"")
         let error = #expect(throws: SchemaError.self) { try schema(text) }
         #expect(error?.description == "schema: orders.\(name): is the name of a column that every record has")
     }
 
-    @Test func `keywords and hidden columns of SQLite are names like any other`() throws {
+    @Test func `keywords and hidden columns of SQLite are ordinary names`() throws {
         for name in ["order", "rowid", "rank", "true", "excluded", "messages_config"] {
             let quoted = "\"\(name)\""
             let text = Self.shop.replacing(#""total""#, with: quoted).replacing(#""orders""#, with: quoted)
@@ -106,7 +106,7 @@ import TidemarkModel
         #expect(renamed.stored.stored == renamed.stored)
     }
 
-    @Test func `server and wire know a renamed field by its first name, and take the others`() throws {
+    @Test func `server and wire know a renamed field by its first name, and accept the others`() throws {
         let renamed = try schema(
             Self.shop.replacing(#""scope": "shopId""#, with: #""scope": "shop""#)
                 .replacing(#""shopId": {"#, with: #""shop": {"was": "shopId", "#)
@@ -133,7 +133,7 @@ import TidemarkModel
         #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
     }
 
-    @Test func `what is there cannot have been taken away`() throws {
+    @Test func `a present field cannot be listed as removed`() throws {
         let taken = try schema(
             Self.shop.replacing(#""version": 3"#, with: #""version": 3, "removed": ["logs"]"#)
                 .replacing(#""delete": ["admin"]"#, with: #""delete": ["admin"], "removed": ["note"]"#))
@@ -194,7 +194,7 @@ import TidemarkModel
             "a: \"was\" is not a valid name of a collection"
         ),
     ])
-    func `what is wrong is named with its place`(_ document: String, _ reason: String) {
+    func `a mistake is reported with its position`(_ document: String, _ reason: String) {
         let error = #expect(throws: SchemaError.self) { try schema(document) }
         #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
     }
@@ -226,7 +226,7 @@ import TidemarkModel
         (#""type":"integer","default":0,"merge":"counter""#, "rule counter starts at its own value"),
         (#""type":"integer","default":0,"merge":"max""#, "rule max starts at its own value"),
     ])
-    func `a default that cannot be one is refused with its place`(_ keys: String, _ reason: String) {
+    func `an impossible default is refused with its position`(_ keys: String, _ reason: String) {
         let text = #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":{\#(keys)}}}}}"#
         let error = #expect(throws: SchemaError.self) { try schema(text) }
         #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")

@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 
-/// Texts are their bytes: two spellings of one character, which Swift's own strings hold for equal, are two values.
+/// Texts are their bytes: two spellings of one character, which Swift's own strings treat as equal, are two values.
 @Suite struct `Spellings` {
     private static let composed = "caf\u{e9}"
     private static let decomposed = "cafe\u{301}"
@@ -34,12 +34,12 @@ import TidemarkModel
         #expect(FieldValue.string(Self.composed).isLess(than: .string(Self.decomposed)) == false)
     }
 
-    @Test func `names spread over a table by their bytes`() {
+    @Test func `names are hashed by their bytes`() {
         #expect(UserID(Self.composed).hashValue != UserID(Self.decomposed).hashValue)
         #expect(FieldValue.string(Self.composed).hashValue != FieldValue.string(Self.decomposed).hashValue)
     }
 
-    @Test func `a set holds both, and gives up the one that is named`() throws {
+    @Test func `a set contains both, and removes the named one`() throws {
         for field in ["members", "tags"] {
             let one = try fold([field: [.string(Self.composed)]], NamedPatch(field, .add([.string(Self.decomposed)])))
             #expect(one[field]?.json == both.json)
@@ -50,7 +50,7 @@ import TidemarkModel
         #expect(right["members"]?.json == FieldValue.array([.string(Self.composed)]).json)
     }
 
-    @Test func `who is named admin is one, and nobody who is spelled alike`() throws {
+    @Test func `a user named admin is one, and another spelling of the name is not`() throws {
         let fields: Fields = ["members": both, "admins": [.string(Self.composed)]]
         let members = MemberList(fields: fields, author: UserID("ann"), collection: try Self.collection())
         #expect(members.role(of: UserID(Self.composed)) == .admin)
@@ -66,7 +66,7 @@ import TidemarkModel
         #expect(fields != swapped)
     }
 
-    @Test func `another spelling is another value: it is written, and told of when it was not seen`() throws {
+    @Test func `another spelling is another value: it is written, and reported if it was not seen`() throws {
         let collection = try Self.collection()
         let before: Fields = ["title": .string(Self.composed)]
         let seen = ValueMark("older", of: try #require(collection.field("title")))
@@ -85,7 +85,7 @@ import TidemarkModel
     }
 
     /// U+212A, the sign for kelvin, is another spelling of K.
-    @Test func `a schema knows its own spelling alone`() throws {
+    @Test func `a schema knows only its own spelling`() throws {
         let json = #"{"tidemark": 1, "collections": {"K": {"scope": {"shared": "all"}, "fields": {"K": "string"}}}}"#
         let schema = try Schema(json: Array(json.utf8))
         #expect(schema.collection("K")?.field("K") != nil)

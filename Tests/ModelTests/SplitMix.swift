@@ -1,4 +1,4 @@
-/// A seeded generator (SplitMix64, Steele, Lea and Flood 2014), so that every failure can be seen again.
+/// A seeded generator (SplitMix64, Steele, Lea and Flood 2014), so that every failure can be reproduced.
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 

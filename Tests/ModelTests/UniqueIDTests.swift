@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 
 @Suite struct `Unique ids` {
-    @Test func `the text form reads back in either case`() {
+    @Test func `the text form is parsed in either case`() {
         let text = "018f3a2b-00ff-7abc-8def-0123456789ab"
         #expect(UniqueID(text)?.description == text)
         #expect(UniqueID(text.uppercased())?.description == text)
@@ -17,7 +17,7 @@ import TidemarkModel
         #expect(UniqueID(text) == nil)
     }
 
-    @Test func `each byte counts, at each place`() {
+    @Test func `each byte matters, at each index`() {
         let text = Array("018f3a2b-00FF-7abc-8dEf-0123456789aB".utf8)
         for place in text.indices {
             for byte in UInt8.min ... .max {

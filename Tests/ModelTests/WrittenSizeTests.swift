@@ -7,7 +7,7 @@ import TidemarkModel
         .double(-.leastNonzeroMagnitude), "", "text", "\u{1}", "\u{1}\u{1f}\"\\/", "é\n😀\u{7f}", [], .object(Fields()),
     ]
 
-    @Test func `nothing is written longer than was reckoned beforehand`() {
+    @Test func `nothing is longer than was computed beforehand`() {
         for value in Self.plain { Self.expectBound(value) }
         for seed in 0..<500 {
             var random = SplitMix(seed: UInt64(seed))

@@ -45,7 +45,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test func `a full inbox stops reading, keeps the server informed, and is not taken for silence`() async throws {
+    @Test func `a full inbox stops reading, keeps the server informed, and is not treated as silence`() async throws {
         for index in 0..<NIOTransportLimits().waitingMessagesMax { try receive(.text, "\(index)") }
         channel.read()
         channel.embeddedEventLoop.advanceTime(by: .seconds(300))
@@ -60,7 +60,7 @@ import Testing
         #expect(channel.isActive)
     }
 
-    @Test func `a close frame that is not answered ends in a cut`() throws {
+    @Test func `a close frame without an answer ends in a cut`() throws {
         handler.close(code: 1000, reason: "bye")
         let frames = try sent()
         #expect(frames.map(\.opcode) == [.connectionClose])

@@ -3,7 +3,7 @@ import Tidemark
 
 @testable import TidemarkNIOTransport
 
-/// Why there is no connection, as an app is told.
+/// The reason why there is no connection, as an app gets it.
 @Suite(.timeLimit(.minutes(5))) struct FailureTests {
     private func code(of url: String) async -> SyncFailure.Code? { await failure(of: url)?.code }
 
@@ -19,7 +19,7 @@ import Tidemark
         }
     }
 
-    @Test func `a wrong path, a wrong scheme, an untrusted server and no server are told apart`() async throws {
+    @Test func `a wrong path, a wrong scheme, an untrusted server and no server are distinguished`() async throws {
         try await EchoServer.running { port, _ in
             #expect(await code(of: "http://127.0.0.1:\(port)") == nil)
             #expect(await code(of: "http://127.0.0.1:\(port)/elsewhere") == .notASyncServer)
@@ -31,7 +31,7 @@ import Tidemark
         #expect(await code(of: "http://127.0.0.1:1") == .unreachable)
     }
 
-    @Test func `why there is no TLS is told in words and without the names of source files`() async throws {
+    @Test func `a TLS failure is described in words and without the names of source files`() async throws {
         try await EchoServer.running { port, _ in
             #expect(await detail(of: "https://127.0.0.1:\(port)") == "the server does not speak TLS")
         }
@@ -48,7 +48,7 @@ import Tidemark
             ("HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", .unauthenticated),
             ("\u{15}\u{3}\u{3}\0\u{2}\u{2}\u{46} no HTTP at all\r\n\r\n", .notASyncServer),
         ] as [(String, SyncFailure.Code)])
-    func `what else answers has its code`(_ answer: String, _ expected: SyncFailure.Code) async throws {
+    func `an answer of another server has its code`(_ answer: String, _ expected: SyncFailure.Code) async throws {
         try await ScriptedServer.running(answering: Array(answer.utf8), then: .hangUp) { port in
             #expect(await code(of: "http://127.0.0.1:\(port)") == expected)
         }

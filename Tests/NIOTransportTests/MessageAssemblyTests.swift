@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `what breaks the order or a bound is named`() throws {
+    @Test func `a violation of the order or a bound is named`() throws {
         let bad: [([WebSocketFrame], UInt16)] = [
             ([frame(.continuation, "a")], 1002),
             ([frame(.text, "a", fin: false), frame(.text, "b")], 1002),

@@ -9,7 +9,7 @@ import TidemarkNIOTransport
     }
 
     @Test(arguments: [false, true])
-    func `a blob goes there and back with its token, in the clear and under TLS`(_ tls: Bool) async throws {
+    func `a blob is sent and fetched with its token, in the clear and under TLS`(_ tls: Bool) async throws {
         let bytes = Data((0..<300_000).map { UInt8($0 % 251) })
         try await TestCertificate.file { file in
             try await EchoServer.running(tls: tls) { port, _ in

@@ -14,7 +14,7 @@ import Testing
             maxBodyBytes: maxBodyBytes, group: MultiThreadedEventLoopGroup.singleton, trustRootsFile: trustRootsFile)
     }
 
-    @Test func `status, fields and body come back`() async throws {
+    @Test func `status, fields and body are returned`() async throws {
         try await EchoServer.running { port, _ in
             let answer = try await request("GET", "/json", port)
             #expect(answer.status == 200)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that does not come, or is not HTTP, fails`() async throws {
+    @Test func `an answer that does not arrive, or is not HTTP, fails`() async throws {
         try await ScriptedServer.running(answering: Array("HTTP/1.1 200 OK\r\n".utf8), then: .stayOpen) { port in
             let error = await #expect(throws: NIOTransportError.self) {
                 try await request("GET", "/", port, timeout: .milliseconds(50))

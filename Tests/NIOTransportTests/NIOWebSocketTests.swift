@@ -45,7 +45,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `the server's close code comes after the messages before it`() async throws {
+    @Test func `the server's close code is delivered after the messages before it`() async throws {
         let reply: @Sendable (Socket, [UInt8]) -> Void = { socket, text in
             EchoServer.echo(socket, text)
             socket.close(code: 4401, reason: "token expired")
@@ -65,7 +65,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `a graceful shutdown of the server reads as 1001`() async throws {
+    @Test func `a graceful shutdown of the server is reported as 1001`() async throws {
         try await EchoServer.running { port, services in
             let socket = try await connect(port)
             try await socket.send([97])
@@ -94,7 +94,7 @@ import TidemarkLock
                 try await socket.send([97])
                 _ = await full.first { true }
                 let count = written.withLock { $0 }
-                // 8 MiB: the buffers of both ends and both kernels. What is sent beyond them has to wait.
+                // 8 MiB: the buffers of both ends and both kernels. Further messages have to wait.
                 #expect(count < 512)
                 for _ in 0..<count { #expect(try await socket.receive().count == 16 * 1024) }
                 await socket.close(code: 1000, reason: "")
@@ -117,7 +117,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `a refused handshake shows the status and the server's words`() async throws {
+    @Test func `a refused handshake shows the status and the server's text`() async throws {
         try await EchoServer.running { port, _ in
             let origin = await #expect(throws: NIOTransportError.self) {
                 try await connect(port, headers: [("Origin", "https://evil.example")])
@@ -134,7 +134,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `nobody listening, nobody answering and a hang-up are told apart`() async throws {
+    @Test func `no listener, no answer and a hang-up are distinguished`() async throws {
         let refused = await #expect(throws: NIOTransportError.self) { try await connect(1) }
         #expect(refused?.code == .connectFailed)
         var limits = NIOTransportLimits()
@@ -149,13 +149,13 @@ import TidemarkLock
         }
     }
 
-    @Test func `a handshake that nobody answers ends at once when nobody waits for it any more`() async throws {
+    @Test func `an unanswered handshake ends at once when its task is cancelled`() async throws {
         let (heads, head) = AsyncStream.makeStream(of: Void.self)
         try await ScriptedServer.running(answering: [], then: .stayOpen, heard: { head.yield() }) { port in
             let handshake = Task { try await connect(port) }
             for await _ in heads { break }
             handshake.cancel()
-            // By itself it would be given up after ten seconds, as `timedOut`.
+            // By itself it would end after ten seconds, as `timedOut`.
             await #expect(throws: CancellationError.self) { try await handshake.value }
         }
     }

@@ -53,7 +53,7 @@ struct `A lost connection` {
                 _ = try await killer.run("SELECT pg_terminate_backend(\(victim), 10000)")
             }
             try await eventually { pool.snapshot.connected == 1 && pool.snapshot.leased == 0 }
-            // Either the new connection, or one failure of the old one that the reactor had not yet seen.
+            // Either on the new connection, or after one failure of the old one that the reactor had not noticed yet.
             try await eventually {
                 guard let pid = try? await pool.withConnection({ try await $0.backendPID }) else { return false }
                 return pid != victim
@@ -125,7 +125,7 @@ struct `A lost connection` {
             work.cancel()
             try await work.value
             try await TestDatabase.withConnection { other in
-                // Waits for the lock, so it returns only once the transaction is gone.
+                // Waits for the lock, so it returns only once the transaction has ended.
                 _ = try await other.run("SELECT pg_advisory_xact_lock(4711)")
             }
             #expect(try await pool.withConnection { try await $0.run([Self.one]) }.count == 1)

@@ -4,8 +4,8 @@ import Testing
 
 @Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(5)))
 struct `Joining a lease` {
-    /// Runs `body` while the holder of the pool's connection waits for a lock, in a transaction that ends with `last`; then
-    /// gives the lock free and returns how that transaction ended.
+    /// Runs `body` while the holder of the pool's connection waits for a lock, in a transaction that ends with `last`.
+    /// Then releases the lock and returns how that transaction ended.
     private func whileHolderWaits(
         _ pool: PostgresPool, toRun last: String, _ body: (PostgresConnection) async throws -> Void
     ) async throws -> PostgresError? {
@@ -22,7 +22,7 @@ struct `Joining a lease` {
         }
     }
 
-    @Test func `runs what is sent behind what the holder sent, though that has not ended`() async throws {
+    @Test func `runs statements behind those of the holder, though these have not ended`() async throws {
         try await TestDatabase.withPool { pool in
             try await withThrowingTaskGroup { group in
                 let (joined, join) = AsyncStream.makeStream(of: Void.self)
@@ -44,7 +44,7 @@ struct `Joining a lease` {
         }
     }
 
-    @Test func `keeps the connection from others until the last one gave it back`() async throws {
+    @Test func `keeps the connection from others until the last user has returned it`() async throws {
         try await TestDatabase.withPool { pool in
             let (joined, join) = AsyncStream.makeStream(of: Void.self)
             let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -69,7 +69,7 @@ struct `Joining a lease` {
         }
     }
 
-    @Test func `is refused before the holder sent something, and after he gave the connection back`() async throws {
+    @Test func `is refused before the holder sent something, and after it returned the connection`() async throws {
         try await TestDatabase.withPool { pool in
             let connection = try await pool.withConnection { holder in
                 #expect(try await pool.withConnection(joining: holder) { _ in } == nil)

@@ -26,7 +26,7 @@ struct `The lease queue` {
         #expect(queue.connected == 2 && queue.waiting == 1)
     }
 
-    @Test func `hands freed connections to waiters in order, past those who withdrew`() {
+    @Test func `hands freed connections to waiters in order, past those that withdrew`() {
         var queue = LeaseQueue<String>(waitersMax: 10)
         for number in 1...4 { #expect(request(&queue, UInt64(number)) == "queued") }
         #expect(queue.withdraw(2) == "caller 2")

@@ -35,7 +35,7 @@ struct `The listener` {
         }
     }
 
-    @Test func `comes back after its backend was terminated, and says so`() async throws {
+    @Test func `comes back after its backend was terminated, and reports it`() async throws {
         let name = "listener-comeback"
         try await withListener(named: name, channels: ["comeback"]) { listener, sender in
             var events = listener.events.makeAsyncIterator()

@@ -31,7 +31,7 @@ struct `One round trip` {
         }
     }
 
-    @Test func `an error aborts the rest, undoes what came before and leaves the connection usable`() async throws {
+    @Test func `an error aborts the rest, undoes what was done before and leaves the connection usable`() async throws {
         try await withTable { (connection) async throws in
             let error = await postgresError {
                 _ = try await connection.run([insert(1), insert(2), insert(2), insert(3), .simple("SELECT 1/0")])
@@ -73,7 +73,7 @@ struct `One round trip` {
     @Test func `round trips sent at once each prepare or reuse, even after a skipped preparation`() async throws {
         try await withTable { connection in
             try await withThrowingTaskGroup { group in
-                group.addTask { _ = try? await connection.run([.simple("SELECT 1/0"), insert(0)]) }  // meant to fail
+                group.addTask { _ = try? await connection.run([.simple("SELECT 1/0"), insert(0)]) }  // fails on purpose
                 for value in 1...20 {
                     group.addTask { _ = try await connection.run([insert(Int32(value))]) }
                 }

@@ -34,7 +34,7 @@ import Testing
         return tokens
     }
 
-    @Test func `a readable socket is reported under its token until it was read, and no other`() throws {
+    @Test func `a readable socket is reported with its token until it is read, and no other`() throws {
         let pipes = try (0..<12).map { _ in try Pipe() }
         var poller = Poller()
         for (index, pipe) in pipes.enumerated() { poller.add(pipe.reading, token: UInt64(index) + 100) }
@@ -48,7 +48,7 @@ import Testing
         #expect(ready(&poller, atMost: 60_000) == [111])
     }
 
-    @Test func `that a socket can be written is reported as long as it is asked for`() throws {
+    @Test func `a writable socket is reported as long as that is requested`() throws {
         let pipe = try Pipe()
         var poller = Poller()
         poller.add(pipe.writing, token: 1)
@@ -57,7 +57,7 @@ import Testing
         #expect(ready(&poller, atMost: 60_000) == [1])
         poller.setWatchesWriting(false, token: 1)
         #expect(ready(&poller).isEmpty)
-        // Nothing has this token.
+        // No socket has this token.
         poller.setWatchesWriting(true, token: 2)
         #expect(ready(&poller).isEmpty)
     }
@@ -68,7 +68,7 @@ import Testing
         poller.add(left.reading, token: 1)
         left.endWriting()
         #expect(ready(&poller, atMost: 60_000) == [1])
-        // Of a file that is closed another test may get the number: this one is beyond all.
+        // Another test may get the number of a file that is closed: this one is beyond all numbers.
         poller.add(.max, token: 2)
         #expect(ready(&poller, atMost: 60_000) == [1, 2])
         poller.remove(token: 1)

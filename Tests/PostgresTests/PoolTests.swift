@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(5)))
 struct `The pool` {
-    @Test func `lends one connection to one caller at a time, in the order of asking`() async throws {
+    @Test func `lends one connection to one caller at a time, in the order of requests`() async throws {
         let (served, serve) = AsyncStream<Int>.makeStream()
         try await TestDatabase.withPool { pool in
             try await withThrowingTaskGroup { group in
@@ -71,7 +71,7 @@ struct `The pool` {
         }
     }
 
-    @Test func `does not keep a caller waiting whose task was cancelled before it asked`() async throws {
+    @Test func `does not make a caller wait whose task was cancelled before its request`() async throws {
         try await TestDatabase.withPool { pool in
             try await pool.withConnection { _ in
                 let late = Task {
@@ -91,7 +91,7 @@ struct `The pool` {
         }
     }
 
-    @Test func `refuses more round trips at once on one connection than it may`() async throws {
+    @Test func `refuses more round trips at once on one connection than allowed`() async throws {
         try await TestDatabase.withPool {
             $0.pipelineDepthMax = 1
         } _: { pool in
@@ -124,7 +124,7 @@ struct `The pool` {
         #expect(pool.snapshot == PostgresPool.Snapshot(connected: 0, leased: 0, waiting: 0))
     }
 
-    @Test func `breaks off what is in flight when its task is cancelled`() async throws {
+    @Test func `cancels a round trip when its task is cancelled`() async throws {
         let pool = try PostgresPool(configuration: TestDatabase.configuration(), logger: TestDatabase.logger)
         let running = Task { try await pool.run() }
         try await TestDatabase.withConnection { watcher in

@@ -32,7 +32,7 @@ struct `A script` {
         }
     }
 
-    @Test func `ends with its time`() async throws {
+    @Test func `ends when its time is up`() async throws {
         let error = await postgresError {
             try await PostgresScript.run(
                 TestDatabase.configuration(), sql: "SELECT pg_sleep(30)", timeout: .milliseconds(200))

@@ -13,12 +13,12 @@ enum TestDatabase {
     static func configuration(connections: Int = 1) throws -> PostgresConfiguration {
         var configuration = try PostgresConfiguration(connectionString: #require(connectionString))
         configuration.connections = connections
-        // Tests share few cores with each other: a deadline for users would judge the machine, not the pool.
+        // Tests share few cores: a deadline for users would measure the machine, not the pool.
         configuration.leaseTimeout = .seconds(60)
         return configuration
     }
 
-    /// A running pool for the time of `body`.
+    /// Runs `body` with a running pool.
     static func withPool<R>(
         connections: Int = 1, _ adjust: (inout PostgresConfiguration) -> Void = { _ in },
         _ body: (PostgresPool) async throws -> R
@@ -36,7 +36,7 @@ enum TestDatabase {
         }
     }
 
-    /// One connection for the time of `body`.
+    /// Runs `body` with one connection.
     static func withConnection<R>(_ body: (PostgresConnection) async throws -> R) async throws -> R {
         try await withPool { pool in try await pool.withConnection(body) }
     }
@@ -55,7 +55,7 @@ extension PostgresConnection {
         get async throws { try await one("SELECT pg_backend_pid()").int32(0, 0) }
     }
 
-    /// Asks again and again until the backend sleeps in `pg_sleep`, which is when a test may act on it.
+    /// Waits until the backend sleeps in `pg_sleep`, which is when a test may act on it.
     func waitUntilSleeping(_ pid: Int32) async throws {
         for _ in 0..<100_000 {
             let asleep = try await one(

@@ -15,7 +15,7 @@ struct `Values` {
         }
     }
 
-    @Test func `scalars come back as they went`() async throws {
+    @Test func `scalars come back unchanged`() async throws {
         let bytes: [UInt8] = [0, 1, 0xFF, 0, 0x5C]
         let row = try await echo("SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11") {
             $0.add(Int64.min)
@@ -46,7 +46,7 @@ struct `Values` {
         #expect(row.rowCount == 1 && row.columnCount == 11 && row.affectedRows == 1)
     }
 
-    @Test func `the server reads a uuid as its text form says`() async throws {
+    @Test func `the server reads a uuid as in its text form`() async throws {
         let row = try await echo("SELECT $1::text") { $0.add(uuid: 0x0123_4567_89AB_CDEF, lo: 0xFEDC_BA98_7654_3210) }
         #expect(try row.text(0, 0) == "01234567-89ab-cdef-fedc-ba9876543210")
     }
@@ -107,7 +107,7 @@ struct `Values` {
         #expect(try (0..<5).map { try row.int32(0, $0) } == [0, 0, 0, 0, 0])
     }
 
-    @Test func `reading a value as what it is not is refused`() async throws {
+    @Test func `reading a value as another type is refused`() async throws {
         let row = try await echo("SELECT $1, $2, 1.5::float8") {
             $0.add(Int64(1))
             $0.addNull()
@@ -120,7 +120,7 @@ struct `Values` {
     }
 
     @Test(arguments: [(1, 0), (0, 1), (-1, 0), (0, -1), (Int.max, Int.max)])
-    func `a place outside the result is refused`(row: Int, column: Int) async throws {
+    func `a row or column outside the result is refused`(row: Int, column: Int) async throws {
         let result = try await echo("SELECT $1") { $0.add(Int64(1)) }
         #expect(throws: PostgresError.self) { try result.int64(row, column) }
         #expect(throws: PostgresError.self) { try result.isNull(row, column) }

@@ -25,7 +25,7 @@ import TidemarkLock
         #expect(signal.isStopped)
     }
 
-    @Test func `a ready socket goes before a wake-up, which the next wait reports`() throws {
+    @Test func `a ready socket is reported before a wake-up, which the next wait reports`() throws {
         let (signal, other) = (try WakeSignal(), try WakeSignal())
         other.wake()
         signal.wake()
@@ -33,9 +33,9 @@ import TidemarkLock
         other.drain()
         #expect(signal.wait(for: other.descriptor, until: nil) == .woken)
         #expect(signal.wait(for: other.descriptor, until: Self.past) == .timedOut)
-        // The end that is written is ready for that alone.
+        // The end for writing is ready for writing only.
         #expect(signal.wait(for: other.writing, .writing, until: nil) == .ready)
-        // A number that no file has is an error of the socket.
+        // A number without a file is an error of the socket.
         #expect(signal.wait(for: .max, until: nil) == .ready)
     }
 
@@ -47,7 +47,7 @@ import TidemarkLock
         }
     }
 
-    @Test func `no post of four threads is lost where only the first in an empty inbox wakes`() async throws {
+    @Test func `no post of four threads is lost if only the first in an empty inbox wakes`() async throws {
         let each = 20_000
         let signal = try WakeSignal()
         let inbox = Lock<[Int]>([])
@@ -79,7 +79,7 @@ import TidemarkLock
     }
 
     @Test func `a signal of the system that interrupts a wait ends none`() async throws {
-        // A handler, so that it interrupts; what it interrupts otherwise is repeated by the system.
+        // With a handler the signal interrupts system calls, which the system otherwise repeats.
         Foundation.signal(SIGUSR2) { _ in }
         let (waker, started) = (try WakeSignal(), try WakeSignal())
         let thread = Lock<UInt>(0)
@@ -106,7 +106,7 @@ import TidemarkLock
         #expect(ends.current == Array(repeating: true, count: rounds))
     }
 
-    /// The thread that calls it, as a number.
+    /// The calling thread, as a number.
     private static var current: UInt {
         #if canImport(Darwin)
         UInt(bitPattern: pthread_self())

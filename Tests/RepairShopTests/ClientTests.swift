@@ -14,7 +14,8 @@ import TidemarkRepairShop
         return order
     }
 
-    @Test func `a client has the count of their orders and what they spent, reckoned from the orders`() async throws {
+    @Test func `a client has the count of their orders and the sum they spent, computed from the orders`() async throws
+    {
         let ann = try await Workbench.open("ann")
         var cem = Client(shop: ann.shop.id, firstName: "Cem", lastName: "Can", email: "cem@a.example")
         (cem.company, cem.city, cem.postcode) = ("Can & Sons", "Town", "1010")
@@ -37,7 +38,7 @@ import TidemarkRepairShop
         try await ann.shop.orders.updateOrderStatus(open.id, to: .pickedUp)
         let changed = await lists.next()?.records.last
         #expect(changed?.totalSpent.first == Money(minorUnits: 6_000, currency: "EUR"))
-        // What is reckoned is not written back.
+        // Computed values are not written back.
         try await ann.shop.clients.update(cem.id) { $0.phone = "1" }
         #expect(try await ann.shop.clients.read(cem.id).orderCount == 5)
         #expect(try await ann.shop.clients.read(dee.id).totalSpent.isEmpty)

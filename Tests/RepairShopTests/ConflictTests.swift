@@ -5,7 +5,7 @@ import TidemarkNIOTransport
 import TidemarkRepairShop
 
 @Suite(.timeLimit(.minutes(5))) struct ConflictTests {
-    /// Ann and bob write notes each while they cannot hear of each other; ann's arrives first.
+    /// Ann and bob write notes while they cannot receive each other's; ann's arrives first.
     private func disagree(_ server: TestServer, _ ann: Workbench, _ bob: Workbench) async throws -> Order {
         let order = try await ann.take("broken glass")
         try ann.connect(server)
@@ -22,7 +22,7 @@ import TidemarkRepairShop
         return order
     }
 
-    @Test func `what the last write overwrote is found in the history of both, and restored`() async throws {
+    @Test func `a value that the last write replaced is in the history of both, and restored`() async throws {
         try await TestServer.running(schema: try RepairShopSchema.schema()) { server in
             let ann = try await Workbench.open("ann")
             let bob = try await Workbench.open("bob", shop: ann.shop.id)
@@ -51,7 +51,7 @@ import TidemarkRepairShop
         }
     }
 
-    @Test func `of a manual field both values stay, until the one who came second chooses`() async throws {
+    @Test func `of a manual field both values stay, until the second writer chooses`() async throws {
         let plain = #""notes": { "type": "string", "max": 8192, "search": true }"#
         let manual = #""notes": { "type": "string", "max": 8192, "search": true, "merge": "manual" }"#
         let document = String(decoding: RepairShopSchema.document, as: UTF8.self)

@@ -5,7 +5,7 @@ import TidemarkRepairShop
 import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(5))) struct DeviceTests {
-    @Test func `what a client brings in is on every bench, with what each bench noted of it`() async throws {
+    @Test func `a client's device is on every bench, with each bench's notes about it`() async throws {
         let kit = try TestKit(schema: try RepairShopSchema.schema())
         let (ann, bob) = (try await kit.client("ann"), try await kit.client("bob"))
         let counter = try await RepairShop.create(

@@ -28,7 +28,7 @@ import TidemarkTestKit
         return order
     }
 
-    @Test func `an order that only the server has is fetched when it is asked for`() async throws {
+    @Test func `an order that only the server has is fetched on request`() async throws {
         let old = try await take(1)
         for number in 2...6 { _ = try await take(number) }
         try await kit.settle()
@@ -40,7 +40,7 @@ import TidemarkTestKit
         try await bench.orders.updateOrderStatus(old.id, to: .ready)
         try await kit.settle()
         #expect(try await counter.orders.read(old.id).status == .ready)
-        // What nobody has is not found, there as here.
+        // A record that does not exist is not found, there as here.
         let id = UUID()
         await #expect(throws: RepairShopError.notFound(collection: "orders", id: id)) {
             try await kit.whileRunning { try await bench.orders.read(id) }
@@ -51,14 +51,16 @@ import TidemarkTestKit
         #expect(error?.code == .unreachable)
     }
 
-    @Test func `a push notification starts a round, which has the new order and sends what waited`() async throws {
+    @Test func `a push notification starts a round, which receives the new order and sends waiting writes`()
+        async throws
+    {
         try await kit.settle()
         bob.store.pause()
         try await bench.clients.update(client.id) { $0.phone = "1" }
         let order = try await take(1)
         try await kit.settle()
         #expect(try await counter.clients.read(client.id).phone == nil)
-        // What the app does in `didReceiveRemoteNotification`.
+        // The code of the app in `didReceiveRemoteNotification`.
         let status = try await kit.whileRunning { await bob.store.runOnce(deadline: .seconds(25)) }
         #expect(status.activity == .completed && status.pending == 0 && bob.store.isPaused)
         #expect(try await bench.orders.read(order.id).number == 1)

@@ -88,7 +88,7 @@ import TidemarkWire
         #expect(listing?.records.count == 2 && listing?.isLoading == false)
     }
 
-    @Test func `an error is the last listing and keeps what was read`() async throws {
+    @Test func `an error is the last listing and keeps the records read so far`() async throws {
         let order = Order(shop: UUID(), client: UUID())
         let listings = Listings(
             LiveValues {
@@ -105,7 +105,7 @@ import TidemarkWire
             ])
     }
 
-    @Test func `a record that cannot be read is left out of the list, and named`() async throws {
+    @Test func `a record that cannot be decoded is left out of the list, and named`() async throws {
         let ann = try await Workbench.open("ann")
         let order = try await ann.take("a")
         let other = try await ann.take("b")

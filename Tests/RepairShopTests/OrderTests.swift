@@ -5,7 +5,7 @@ import TidemarkRepairShop
 import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(5))) struct OrderTests {
-    @Test func `edits of different fields from two devices are all kept, of one field the last accepted stands`()
+    @Test func `edits of different fields from two devices are all kept, of one field the last accepted wins`()
         async throws
     {
         let kit = try TestKit(schema: try RepairShopSchema.schema())
@@ -42,7 +42,7 @@ import TidemarkTestKit
         try kit.expectConverged()
     }
 
-    @Test func `a total here and a deposit there make one balance on both devices`() async throws {
+    @Test func `a total on one device and a deposit on another make one balance on both`() async throws {
         let kit = try TestKit(schema: try RepairShopSchema.schema())
         let (ann, bob) = (try await kit.client("ann"), try await kit.client("bob"))
         let counter = try await RepairShop.create(
@@ -85,7 +85,7 @@ import TidemarkTestKit
         #expect(all?.records.first?.syncState == .pending)
     }
 
-    @Test func `what does not exist is not found, nor what another shop has`() async throws {
+    @Test func `a missing order is not found, nor is another shop's`() async throws {
         let ann = try await Workbench.open("ann")
         let elsewhere = RepairShop(UUID(), in: ann.store)
         let order = try await ann.take("a")
@@ -100,7 +100,7 @@ import TidemarkTestKit
         #expect(try await ann.shop.orders.read(order.id).status == .received)
     }
 
-    @Test func `a form writes what was edited since it opened, and takes back nothing that others did meanwhile`()
+    @Test func `a form writes the fields edited since it opened, and undoes no change that others made meanwhile`()
         async throws
     {
         let kit = try TestKit(schema: try RepairShopSchema.schema())
@@ -132,7 +132,8 @@ import TidemarkTestKit
             let client = try await shop.clients.read(client.id)
             #expect(client.phone == "1" && client.city == "Town")
         }
-        // What the form did not see is not lost. The server is asked, and its answer is there the next time.
+        // Values that the form did not see are not lost. The server is asked, and its answer is available the next
+        // time.
         _ = try await ann.store.history(of: order.id, in: "orders")
         try await kit.settle()
         let history = try await ann.store.history(of: order.id, in: "orders")

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkRepairShop
 
-/// The models read their fields themselves; a decoder must give the same.
+/// The models read their fields themselves, with the same result as a decoder.
 @Suite struct ReadingTests {
     /// A model as its decoder reads it.
     private struct Decoded<Model: SyncModel & Equatable>: SyncModel {

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkRepairShop
 
 @Suite(.timeLimit(.minutes(5))) struct TicketTests {
-    @Test func `a ticket has a draft label until the server numbers it, and then the same on every device`()
+    @Test func `a ticket has a draft label until the server numbers it, and then the same label on every device`()
         async throws
     {
         try await TestServer.running(schema: try RepairShopSchema.schema()) { server in
@@ -43,7 +43,7 @@ import TidemarkRepairShop
         }
     }
 
-    @Test func `a ticket says who asks, and carries the newest word about it, an internal one too`() async throws {
+    @Test func `a ticket shows its author, and its newest message, also an internal one`() async throws {
         let ann = try await Workbench.open("ann")
         var ticket = Ticket(shop: ann.shop.id, subject: "no order yet")
         (ticket.clientName, ticket.clientEmail, ticket.number) = ("Dee", "dee@a.example", 12)
@@ -61,7 +61,7 @@ import TidemarkRepairShop
         #expect(read.lastMessage?.text == "later" && read.lastMessage?.isInternal == true)
         let listing = await ann.shop.tickets.list(status: .open).first { $0.records.count == 2 }
         #expect(listing?.records.map(\.lastMessage?.text) == ["later", nil])
-        // What is found for it is not written back.
+        // Found values are not written back.
         try await ann.shop.tickets.update(ticket.id) { $0.subject = "none" }
         #expect(try await ann.shop.tickets.read(ticket.id).lastMessage?.text == "later")
     }
@@ -73,7 +73,7 @@ import TidemarkRepairShop
         #expect(ten.adding(Money(minorUnits: .max, currency: "EUR")) == nil)
     }
 
-    @Test func `a word about no ticket is refused`() async throws {
+    @Test func `a message about no ticket is refused`() async throws {
         let ann = try await Workbench.open("ann")
         let id = UUID()
         await #expect(throws: RepairShopError.notFound(collection: "tickets", id: id)) {

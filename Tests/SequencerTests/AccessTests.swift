@@ -35,7 +35,7 @@ import TidemarkStore
         #expect(try desk.settle(3, "eve", 5, note(10)) == .forbidden)
     }
 
-    @Test func `a write ordered after the removal is refused, one before it stands`() throws {
+    @Test func `a write ordered after the removal is refused, one before it takes effect`() throws {
         var desk = try desk()
         #expect(try desk.settle(2, "bob", 1, note(10)) == nil)
         let removal = Desk.mutation("rooms", 1, .update([NamedPatch("members", .remove(["bob"]))]))

@@ -25,21 +25,21 @@ import TidemarkStore
 
     // MARK: Fields at the creation
 
-    @Test func `a field's list of who may change it holds at the creation as well`() throws {
+    @Test func `a field's list of users who may change it applies at the creation as well`() throws {
         var desk = try desk()
         #expect(try desk.settle(3, "cem", 1, ticket(10, ["grade": 999])) == .forbidden)
         #expect(try desk.settle(2, "bob", 1, ticket(10, ["grade": 999])) == nil)
-        // A model has a value for every property: what reads like no value is none.
+        // A model has a value for every property: a default value is treated as no value.
         #expect(try desk.settle(3, "cem", 2, ticket(11, ["grade": 0])) == nil)
         #expect(try desk.settle(3, "cem", 3, isService: true, ticket(12, ["grade": 5])) == nil)
     }
 
-    @Test func `create says of a field who may set it at the creation, if others than those who change it`() throws {
+    @Test func `create names who may set a field at the creation, if others may change it`() throws {
         var desk = try desk()
         #expect(try desk.settle(3, "cem", 1, ticket(10, ["stamp": 1])) == nil)
         let stamp = Desk.mutation("tickets", 10, .update([NamedPatch("stamp", .set(2))]))
         #expect(try desk.settle(3, "cem", 2, stamp) == .forbidden)
-        // Who opens a scope is its owner.
+        // The user who opens a scope is its owner.
         let club: Fields = ["members": ["cem"], "admins": ["cem"], "title": "go"]
         #expect(try desk.settle(3, "cem", 3, Desk.mutation("clubs", 3, .create(club))) == nil)
     }
@@ -82,7 +82,7 @@ import TidemarkStore
         }
         #expect(try desk.settle(3, "cem", 6, hang(12, on: 14)) == .notFound)
         #expect(try desk.settle(3, "cem", 7, hang(12, on: 12)) == nil)
-        // What was deleted was there: its children stay, and may be written.
+        // A deleted record existed: its children stay, and may be written.
         #expect(try desk.settle(3, "cem", 8, Desk.mutation("tickets", 10, .delete), hang(12, on: 10)) == nil)
     }
 
@@ -94,7 +94,7 @@ import TidemarkStore
             desk.submission(3, "cem", first: 1, [(502, [ticket(11, ["parent": parent])])]),
         ])
         #expect(plan.outcomes.map(\.firstRefusal) == [nil, nil])
-        // A creation that is refused leaves nothing to refer to, and nothing that memory could tell is believed.
+        // A creation that is refused leaves nothing to refer to, and nothing in memory is believed about it.
         let next = try desk.sequence([
             desk.submission(2, "bob", first: 2, [(503, [ticket(20, ["sum": 1])])]),
             desk.submission(3, "cem", first: 2, [(504, [ticket(21, ["parent": .string(Desk.id(20).description)])])]),

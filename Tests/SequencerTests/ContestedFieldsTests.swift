@@ -4,7 +4,7 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// A `manual` field that others changed since its writer saw it holds up nothing else of its transaction.
+/// A `manual` field that others changed since its writer saw it does not stop the rest of its transaction.
 @Suite struct ContestedFieldsTests {
     private static let schema = #"""
         {"tidemark": 1, "collections": {"cards": {"scope": {"shared": "all"}, "fields": {
@@ -49,14 +49,14 @@ import TidemarkWire
             ?? ""
     }
 
-    /// Plan was `old` when it was seen, and is `theirs`.
+    /// Plan was seen as `old`, and is `theirs`.
     private func plan(_ value: FieldValue) throws -> NamedPatch {
         NamedPatch("plan", .set(value), seen: ValueMark("old", of: try #require(cards.field("plan"))))
     }
 
     private func update(_ patches: NamedPatch...) -> Mutation { Mutation(key: Self.key, action: .update(patches)) }
 
-    @Test mutating func `the other fields and records of the transaction take effect in its place`() throws {
+    @Test mutating func `the other fields and records of the transaction take effect in its position`() throws {
         let other = RecordKey(collection: "cards", id: UniqueID(high: 1, low: 2))
         let outcome = try settle([
             update(try plan("mine"), NamedPatch("title", .set("b")), NamedPatch("votes", .increment(2))),
@@ -69,7 +69,7 @@ import TidemarkWire
         #expect(outcome.seq == 3)
     }
 
-    @Test mutating func `a mutation of nothing but contested fields takes no number`() throws {
+    @Test mutating func `a mutation of only contested fields takes no number`() throws {
         let cost = NamedPatch("cost", .set(9), seen: ValueMark(1, of: try #require(cards.field("cost"))))
         let outcome = try settle([update(try plan("mine")), update(cost)])
         #expect(outcome.contested == [ContestedFields(key: Self.key, fields: ["plan"])])
@@ -77,19 +77,19 @@ import TidemarkWire
         #expect(body() == #"{"aim":"theirs","cost":9,"title":"a"}"#)
     }
 
-    @Test mutating func `a transaction of nothing but contested fields is refused`() throws {
+    @Test mutating func `a transaction of only contested fields is refused`() throws {
         let outcome = try settle([update(try plan("mine"))])
         #expect(outcome.rejection == Rejection(.conflict, "cards.aim: changed since the writer saw it"))
         #expect(outcome.contested == [ContestedFields(key: Self.key, fields: ["plan"])])
         #expect(body() == #"{"aim":"theirs","cost":1,"title":"a"}"#)
     }
 
-    @Test mutating func `who writes the value that is there contests nothing`() throws {
+    @Test mutating func `writing the present value contests nothing`() throws {
         let outcome = try settle([update(try plan("theirs"), NamedPatch("title", .set("b")))])
         #expect(outcome.rejection == nil && outcome.contested.isEmpty)
     }
 
-    @Test mutating func `what else is wrong refuses the whole, and so does a condition`() throws {
+    @Test mutating func `another mistake, or a condition, refuses the whole transaction`() throws {
         let wrong = try settle([update(try plan("mine"), NamedPatch("votes", .set(2)))])
         #expect(wrong.rejection?.code == .invalid && wrong.contested.isEmpty)
         let late = try settle([update(try plan("mine"), NamedPatch("title", .set("b")))], ifSeq: 0)
@@ -97,7 +97,7 @@ import TidemarkWire
         #expect(body() == #"{"aim":"theirs","cost":1,"title":"a"}"#)
     }
 
-    @Test mutating func `a field is named as its writer knows it, and the outcome is kept as it is`() throws {
+    @Test mutating func `a field is named as its writer knows it, and the outcome is stored like that`() throws {
         let patch = NamedPatch("aim", .set("mine"), seen: try plan("mine").seen)
         let outcome = try settle([update(patch, NamedPatch("title", .set("b")))])
         #expect(outcome.contested.map(\.fields) == [["aim"]])

@@ -24,7 +24,7 @@ import TidemarkStore
             key: RecordKey(collection: "pairs", id: id ?? pair), action: .update([NamedPatch("members", patch)]))
     }
 
-    @Test func `only those whose names make an id can make a record of it, with these names`() throws {
+    @Test func `only the users whose names make an id can create its record, with these names`() throws {
         var desk = try desk()
         #expect(try desk.settle(3, "eve", 1, open(["ann", "bob", "eve"])) == .forbidden)
         #expect(try desk.settle(3, "eve", 2, open(["eve"])) == .forbidden)
@@ -37,14 +37,14 @@ import TidemarkStore
         #expect(try desk.settle(2, "bob", 2, open(second, ["bob", "ann"])) == nil)
     }
 
-    @Test func `an id of chance is free in the same collection, and its members may change`() throws {
+    @Test func `a random id is free in the same collection, and its members may change`() throws {
         var desk = try desk()
         let group = UniqueID.version7(milliseconds: 1, random: (1, 2))
         #expect(try desk.settle(1, "ann", 1, open(group, ["ann", "bob"])) == nil)
         #expect(try desk.settle(1, "ann", 2, change(.add(["eve"]), of: group)) == nil)
     }
 
-    @Test func `what an id is made of never changes, and the rest does`() throws {
+    @Test func `the values that make an id never change, and the rest does`() throws {
         var desk = try desk()
         #expect(try desk.settle(1, "ann", 1, open(["ann", "bob"])) == nil)
         #expect(try desk.settle(1, "ann", 2, change(.add(["eve"]))) == .forbidden)
@@ -56,7 +56,7 @@ import TidemarkStore
         #expect(desk.tables.session(for: UserID("eve"), client: nil, in: Desk.workspace).grants.isEmpty)
     }
 
-    @Test func `a record cannot come back with other names than its id is made of`() throws {
+    @Test func `a record cannot be restored with names that do not make its id`() throws {
         var desk = try desk()
         let key = RecordKey(collection: "pairs", id: pair)
         #expect(try desk.settle(1, "ann", 1, open(["ann", "bob"])) == nil)
@@ -67,7 +67,7 @@ import TidemarkStore
             try desk.settle(1, "ann", 4, Mutation(key: key, action: .undelete(["members": ["ann", "bob"]]))) == nil)
     }
 
-    @Test func `what a user writes about itself can be made by nobody else`() throws {
+    @Test func `no other user can create what a user writes about themselves`() throws {
         var desk = try desk()
         let room = Desk.mutation("rooms", 1, .create(["members": ["ann", "bob"]]))
         #expect(try desk.settle(1, "ann", 1, room) == nil)
@@ -81,11 +81,11 @@ import TidemarkStore
         #expect(try desk.settle(1, "ann", 3, raise) == nil)
     }
 
-    @Test func `a service passes, and what it made so is no pair that must stay one`() throws {
+    @Test func `a service is exempt, and its record is no pair that must stay one`() throws {
         var desk = try desk()
         #expect(try desk.settle(3, "eve", 1, isService: true, open(["ann", "bob", "eve"])) == nil)
         #expect(try desk.settle(1, "ann", 1, change(.remove(["eve"]))) == nil)
-        // Now it is one.
+        // Now it is a pair.
         #expect(try desk.settle(1, "ann", 2, change(.add(["eve"]))) == .forbidden)
     }
 
@@ -95,7 +95,7 @@ import TidemarkStore
             action: .create(["sku": .string(sku), "name": name]))
     }
 
-    @Test func `a record with a key has the id that the key makes, whoever writes it`() throws {
+    @Test func `a record with a key has the id that the key makes, whichever user writes it`() throws {
         var desk = try desk()
         let chance = UniqueID.version7(milliseconds: 1, random: (1, 2))
         #expect(try desk.settle(1, "ann", 1, good("a", under: chance)) == .forbidden)
@@ -116,7 +116,7 @@ import TidemarkStore
         #expect(try desk.settle(1, "ann", 9, Mutation(key: key, action: .undelete(["sku": "a"]))) == nil)
     }
 
-    @Test func `of two that create one key the second is refused, and only a repetition is none`() throws {
+    @Test func `of two creations of one key the second is refused, unless it is a repetition`() throws {
         var desk = try desk()
         #expect(try desk.settle(1, "ann", 1, good("a", "pin")) == nil)
         #expect(try desk.settle(2, "bob", 1, good("a", "pin")) == .idConflict)
@@ -124,7 +124,7 @@ import TidemarkStore
         // Another device of the same user.
         try desk.register(4, "ann")
         #expect(try desk.settle(4, "ann", 1, good("a", "nail")) == .idConflict)
-        // Where ids are no keys, the author's second word goes without effect, as ever.
+        // If ids are no keys, the author's second creation has no effect, as before.
         let pairs = [open(["ann", "bob"]), open(["ann", "bob"])]
         #expect(try pairs.enumerated().map { try desk.settle(1, "ann", Int64($0 + 3), $1) } == [nil, nil])
     }

@@ -3,7 +3,7 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// A workspace at hand: the pure sequencer over tables in memory, without locks or time.
+/// A workspace for tests: the pure sequencer over tables in memory, without locks or time.
 struct Desk {
     static let schema: Schema = {
         let json = #"""
@@ -101,14 +101,14 @@ struct Desk {
         return plan
     }
 
-    /// One transaction of one client as a batch of its own; its refusal, if it was refused.
+    /// Settles one transaction of one client as a batch of its own, and returns its refusal, if any.
     mutating func settle(
         _ client: UInt64, _ user: String, _ number: Int64, isService: Bool = false, _ mutations: Mutation...
     ) throws -> RejectionCode? {
         try settle(client, user, number, isService: isService, mutations: mutations)
     }
 
-    /// The same for any number of mutations.
+    /// Settles any number of mutations likewise.
     mutating func settle(
         _ client: UInt64, _ user: String, _ number: Int64, isService: Bool = false, mutations: [Mutation]
     ) throws -> RejectionCode? {
@@ -119,12 +119,12 @@ struct Desk {
 }
 
 extension PushOutcome {
-    /// Why each entry was refused; `nil` for one that took effect.
+    /// The refusal of each entry; `nil` for one that took effect.
     var refusals: [RejectionCode?] {
         if case .settled(_, let results) = self { results.map(\.rejection?.code) } else { [.internalRejected] }
     }
 
-    /// Why the first entry was refused; `internalRejected` when the submission was not settled at all.
+    /// The refusal of the first entry; `internalRejected` when the submission was not settled at all.
     var firstRefusal: RejectionCode? {
         guard case .settled(_, let results) = self else { return .internalRejected }
         return results.first?.rejection?.code

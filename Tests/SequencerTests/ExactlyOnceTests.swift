@@ -57,7 +57,7 @@ import TidemarkStore
         #expect(try likes(desk) == 1)
     }
 
-    @Test func `a number whose result the client acknowledged cannot come back`() throws {
+    @Test func `a number whose result the client acknowledged cannot be sent again`() throws {
         var desk = try desk()
         let old = desk.submission(1, "ann", first: 2, [(700, [like])])
         try desk.sequence([old])
@@ -66,27 +66,27 @@ import TidemarkStore
         #expect(try likes(desk) == 2)
     }
 
-    @Test func `a ghost of an older connection is dropped without a judgement`() throws {
+    @Test func `a late push of an older connection is dropped without a judgement`() throws {
         var desk = try desk()
         try desk.sequence([desk.submission(1, "ann", first: 2, connection: 5, acked: 1, [(700, [like])])])
         let ghost = try desk.sequence([desk.submission(1, "ann", first: 1, connection: 4, [(999, [like])])])
         #expect(ghost.outcomes == [.stale])
     }
 
-    @Test func `a gap is told and nothing behind it is looked at`() throws {
+    @Test func `a gap is reported and nothing behind it is examined`() throws {
         var desk = try desk()
         let planned = try desk.sequence([desk.submission(1, "ann", first: 4, [(700, [like])])])
         #expect(planned.outcomes == [.gap(settledThrough: 1)])
         #expect(try likes(desk) == nil)
     }
 
-    @Test func `a client id is only good for the user that registered it`() throws {
+    @Test func `a client id is valid only for the user that registered it`() throws {
         var desk = try desk()
         #expect(try desk.sequence([desk.submission(1, "eve", first: 2, [(700, [like])])]).outcomes == [.unknownClient])
         #expect(try desk.sequence([desk.submission(9, "ann", first: 1, [(700, [like])])]).outcomes == [.unknownClient])
     }
 
-    @Test func `acknowledgements beyond what is settled are cut to it`() throws {
+    @Test func `acknowledgements beyond the settled number are cut to it`() throws {
         var desk = try desk()
         let planned = try desk.sequence([desk.submission(1, "ann", first: 2, acked: .max, [(700, [like])])])
         #expect(planned.batch?.settlements.first?.client.ackedThrough == 2)

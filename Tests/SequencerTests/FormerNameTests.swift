@@ -4,7 +4,7 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// The server under a schema in which things were renamed and taken away, and what older and newer apps send it.
+/// The server under a schema with renamed and removed names, and the writes of older and newer apps.
 @Suite struct `Fields with former names` {
     private static let schema = #"""
         {"tidemark": 1, "removed": ["logs"], "collections": {"cards": {
@@ -62,14 +62,14 @@ import TidemarkWire
         #expect(try settle(.update([NamedPatch("name", .unset)]))?.code == .invalid)
     }
 
-    @Test mutating func `a value comes under one name only`() throws {
+    @Test mutating func `a value is accepted under one name only`() throws {
         #expect(try settle(.create(["name": "a", "title": "b"]))?.code == .invalid)
         #expect(try settle(.create(["name": "a"])) == nil)
         let twice: [NamedPatch] = [NamedPatch("name", .set("b")), NamedPatch("title", .set("c"))]
         #expect(try settle(.update(twice))?.message == "cards.title: patched twice in one mutation")
     }
 
-    @Test mutating func `what the writer has seen is compared under every name`() throws {
+    @Test mutating func `seen values are compared under every name`() throws {
         #expect(try settle(.create(["name": "a", "hue": "red"])) == nil)
         let seen = ValueMark(.string("red"), of: FieldSchema(name: "hue", type: .string))
         #expect(try settle(.update([NamedPatch("tone", .set("blue"), seen: seen)])) == nil)
@@ -77,7 +77,7 @@ import TidemarkWire
         #expect(body == #"{"name":"a","tone":"blue"}"#)
     }
 
-    @Test mutating func `values that earlier servers stored under a newer name go on`() throws {
+    @Test mutating func `values that earlier servers stored under a newer name are still valid`() throws {
         let body = Array(#"{"label":"newer","likes":1,"name":"older","votes":5}"#.utf8)
         let record = StoredRecord(
             key: Self.key, scope: ScopeID("all"), seq: 1, born: 1, isDeleted: false, author: UserID("ann"), created: 1,
@@ -89,7 +89,7 @@ import TidemarkWire
         #expect(self.body == #"{"likes":6,"name":"newer"}"#)
     }
 
-    @Test mutating func `what was taken away is left out, and the rest stands`() throws {
+    @Test mutating func `removed fields are left out, and the rest takes effect`() throws {
         let log = Mutation(
             key: RecordKey(collection: "logs", id: UniqueID(high: 1, low: 2)), action: .create(["what": "moved"]))
         let card = Mutation(key: Self.key, action: .create(["name": "a", "stamp": 7]))
@@ -103,7 +103,7 @@ import TidemarkWire
         #expect(stamp == Rejection(.invalid, "cards.stamp: the schema has removed this"))
     }
 
-    @Test mutating func `a typo is refused as before, with all that came with it`() throws {
+    @Test mutating func `a typo is refused as before, with its whole transaction`() throws {
         let card = Mutation(key: Self.key, action: .create(["name": "a"]))
         let lost = Mutation(key: RecordKey(collection: "lgos", id: Self.key.id), action: .create([:]))
         #expect(try settle([card, lost])?.code == .unknownCollection)

@@ -4,10 +4,10 @@ import TidemarkStore
 
 @testable import TidemarkSequencer
 
-/// The store answers what the machine did not ask.
+/// An answer of the store without a request of the machine.
 private struct NotAsked: Error {}
 
-/// A lane's machine over tables in memory. The test says when the store answers, and what.
+/// A lane's machine over tables in memory. The test decides when the store answers, and what.
 struct LaneDrive {
     private(set) var desk = Desk()
     private var queue: LaneQueue<String>
@@ -15,16 +15,16 @@ struct LaneDrive {
     private var nonce: UInt64 = 0
     private var reads: [Int: ReadSet] = [:]
     private var commits: [Int: PlannedBatch] = [:]
-    /// What the store made of batches, before it says so.
+    /// The store's result of each batch, before it is delivered.
     private var taken: [Int: Commitment] = [:]
-    /// What each submitter was told.
+    /// The outcome that each submitter received.
     private(set) var outcomes: [String: PushOutcome] = [:]
     /// Nonces of the batches that were handed to the store, in their order.
     private(set) var nonces: [UInt64] = []
-    /// The transactions of each of them.
+    /// The number of transactions in each of them.
     private(set) var sizes: [Int] = []
 
-    /// A second batch goes ahead when three transactions wait.
+    /// Makes a machine whose second batch goes ahead when three transactions wait.
     init(_ change: (inout LaneLimits) -> Void = { _ in }) throws {
         var limits = LaneLimits()
         limits.aheadTransactionsMin = 3
@@ -35,7 +35,7 @@ struct LaneDrive {
         for client: UInt64 in 1...4 { try desk.register(client, "ann") }
     }
 
-    /// A push of `count` transactions, each of which creates a person.
+    /// Submits a push of `count` transactions, each of which creates a person.
     mutating func submit(_ name: String, client: UInt64, from first: Int64, count: Int = 1) {
         let ids = (0..<count).map { client * 1_000 + UInt64(first) + UInt64($0) }
         submit(
@@ -43,7 +43,7 @@ struct LaneDrive {
             ids.map { [Desk.mutation("people", $0, .create(["name": .string(name)]))] })
     }
 
-    /// A push of these transactions.
+    /// Submits a push of these transactions.
     mutating func submit(_ name: String, client: UInt64, from first: Int64, _ transactions: [[Mutation]]) {
         let numbered = transactions.enumerated().map { offset, mutations in
             (id: client * 1_000 + UInt64(first) + UInt64(offset), mutations: mutations)
@@ -52,7 +52,7 @@ struct LaneDrive {
         #expect(isQueued)
     }
 
-    /// What the machine wants next, in words; taking from the queue and giving back to it is carried out.
+    /// The machine's next action, in words. Actions on the queue are carried out.
     mutating func next() -> String {
         while true {
             let (nonce, number) = (nonce, { (nonce: UInt64) in nonce + 1 }(nonce))
@@ -82,13 +82,13 @@ struct LaneDrive {
         }
     }
 
-    /// Who was told something else than that his push is settled.
+    /// The submitters whose pushes were not settled.
     var unsettled: [String] { outcomes.filter { !$0.value.isSettled }.keys.sorted() }
 
-    /// So many actions.
+    /// The next `count` actions.
     mutating func next(_ count: Int) -> [String] { (0..<count).map { _ in next() } }
 
-    /// The store answers a read, with a lock where it is shared.
+    /// The store answers a read, with a lock if it is shared.
     mutating func answerRead(_ flight: Int, under turn: (any Turn)? = nil) throws {
         guard let reads = reads.removeValue(forKey: flight) else { throw NotAsked() }
         machine.read(flight, .success(Reading(desk.tables.read(reads, in: Desk.workspace), turn: turn)))
@@ -96,31 +96,31 @@ struct LaneDrive {
 
     mutating func failRead(_ flight: Int, _ error: StoreError) { machine.read(flight, .failure(error)) }
 
-    /// The store takes a batch, if it stands on what is stored, and does not say so yet.
+    /// The store writes a batch, if that is based on the stored head, and does not answer yet.
     mutating func takeCommit(_ flight: Int) throws {
         guard let planned = commits.removeValue(forKey: flight) else { throw NotAsked() }
         taken[flight] = try desk.tables.commit(planned, in: Desk.workspace)
     }
 
-    /// The store says what became of a batch, which it takes now unless it has.
+    /// The store answers a commit, after writing it if it has not yet.
     mutating func answerCommit(_ flight: Int) throws {
         if taken[flight] == nil { try takeCommit(flight) }
         guard let result = taken.removeValue(forKey: flight) else { throw NotAsked() }
         machine.committed(flight, .success(result))
     }
 
-    /// Whether a batch that the store has not answered creates the record of that number.
+    /// Whether a batch without an answer creates the record of that number.
     func isCreating(_ flight: Int, _ id: UInt64) -> Bool {
         commits[flight]?.batch.records.contains { $0.key.id == Desk.id(id) } ?? false
     }
 
-    /// The store does not take it.
+    /// The store fails to write a batch.
     mutating func failCommit(_ flight: Int, _ error: StoreError) {
         commits[flight] = nil
         machine.committed(flight, .failure(error))
     }
 
-    /// Somebody else's batch gets in between.
+    /// Writes another node's batch in between.
     mutating func writeElsewhere() throws {
         let head = desk.tables.read(ReadSet(), in: Desk.workspace).head
         let next = Head(seq: head.seq + 1, nonce: head.nonce ^ 0xff00, time: head.time, epoch: head.epoch)
@@ -129,7 +129,7 @@ struct LaneDrive {
 
     mutating func resume(goesOn: Bool = true) { machine.resumed(goesOn: goesOn) }
 
-    /// One push of each of these clients, so that they are remembered; flights 1 and on are used up.
+    /// Settles one push of each of these clients, so that they are remembered; uses up the flights from 1.
     mutating func remember(_ clients: UInt64...) throws {
         for client in clients { submit("first of \(client)", client: client, from: 1) }
         #expect(next() == "read 1")

@@ -7,7 +7,7 @@ import TidemarkStore
 @Suite struct LaneMachineTests {
     private let lost = StoreError(.unavailable, "lost")
 
-    /// Two batches on their way: flight 2 with `b`, and ahead of it flight 3 with `c`.
+    /// A drive with two batches on their way: flight 2 with `b`, and ahead of it flight 3 with `c`.
     private func driveOfTwo() throws -> LaneDrive {
         var drive = try LaneDrive()
         try drive.remember(1, 2, 3)
@@ -18,13 +18,13 @@ import TidemarkStore
         return drive
     }
 
-    @Test func `a batch of an unknown client is read, committed, delivered, and then there is rest`() throws {
+    @Test func `a batch of an unknown client is read, committed and delivered, and then the lane rests`() throws {
         var drive = try LaneDrive()
         #expect(drive.next() == "rest")
         drive.submit("a", client: 1, from: 1)
         #expect(drive.next(2) == ["read 1", "wait"])
         try drive.answerRead(1)
-        // Nothing goes ahead of what had to be read.
+        // No batch goes ahead of one that had to be read.
         drive.submit("b", client: 2, from: 1, count: 3)
         #expect(drive.next(2) == ["commit 1", "wait"])
         try drive.answerCommit(1)
@@ -36,7 +36,7 @@ import TidemarkStore
         #expect(drive.unsettled == [])
     }
 
-    @Test func `a batch of remembered clients is committed without reading, and enough of a queue goes ahead`() throws {
+    @Test func `a batch of remembered clients is committed without a read, and a long queue goes ahead`() throws {
         var drive = try driveOfTwo()
         try drive.answerCommit(2)
         try drive.answerCommit(3)
@@ -44,7 +44,7 @@ import TidemarkStore
         #expect(drive.sizes == [3, 1, 3])
     }
 
-    @Test func `at most two batches are on their way, and too short a queue goes behind`() throws {
+    @Test func `at most two batches are on their way, and a short queue waits`() throws {
         var drive = try LaneDrive()
         try drive.remember(1, 2, 3)
         drive.submit("b", client: 1, from: 2)
@@ -57,7 +57,7 @@ import TidemarkStore
         #expect(drive.next() == "wait")
     }
 
-    @Test func `what waits is handed over before what is written is delivered`() throws {
+    @Test func `waiting transactions are committed before a written batch is delivered`() throws {
         var drive = try driveOfTwo()
         drive.submit("d", client: 3, from: 2, count: 3)
         try drive.answerCommit(2)
@@ -73,7 +73,7 @@ import TidemarkStore
         #expect(drive.next(3) == ["deliver 4 to b", "deliver 5 to c", "rest"])
     }
 
-    @Test func `a batch ahead of one that came out otherwise is planned again, and none is sent ahead for a while`()
+    @Test func `a batch ahead of one with another result is planned again, and none is sent ahead for a while`()
         throws
     {
         var drive = try driveOfTwo()
@@ -90,7 +90,7 @@ import TidemarkStore
         try drive.answerCommit(3)
         #expect(drive.next(2) == ["deliver 6 to c", "rest"])
         #expect(Set(drive.nonces).count == drive.nonces.count, "another plan, another nonce")
-        // Memory is not asked for eight batches; the ninth may be followed.
+        // Memory is not used for eight batches; the ninth may be followed.
         var followed: [Bool] = []
         for number in 4...13 {
             drive.submit("n", client: 1, from: Int64(number - 1))
@@ -107,7 +107,7 @@ import TidemarkStore
         #expect(followed == [false, false, false, false, false, false, false, true, true, true])
     }
 
-    @Test func `a batch that failed is settled piece by piece when the one ahead is back, which is then planned again`()
+    @Test func `a failed batch is settled piece by piece once the one ahead is back, which is planned again`()
         throws
     {
         var drive = try driveOfTwo()
@@ -128,7 +128,7 @@ import TidemarkStore
         #expect(drive.unsettled == [])
     }
 
-    @Test func `what was written before a failure is delivered before the pieces`() throws {
+    @Test func `a batch written before a failure is delivered before the pieces`() throws {
         var drive = try driveOfTwo()
         drive.submit("d", client: 3, from: 2, count: 3)
         try drive.answerCommit(2)
@@ -138,7 +138,7 @@ import TidemarkStore
         #expect(drive.next() == "pause 1")
     }
 
-    @Test func `a store that is not available is tried so often, and then the submitters are told`() throws {
+    @Test func `an unavailable store is tried a number of times, and then the submitters are told`() throws {
         var drive = try LaneDrive { $0.attemptsMax = 3 }
         drive.submit("a", client: 1, from: 1)
         #expect(drive.next() == "read 1")
@@ -165,7 +165,7 @@ import TidemarkStore
         #expect(drive.next(3) == ["gave up after 1", "deliver nothing to a", "rest"])
     }
 
-    @Test func `an order that moves under each plan counts as a store that is not available`() throws {
+    @Test func `an order that moves under each plan is treated as an unavailable store`() throws {
         var drive = try LaneDrive()
         drive.submit("a", client: 1, from: 1)
         var word = drive.next()
@@ -183,7 +183,7 @@ import TidemarkStore
         #expect(drive.next() == "read 2")
     }
 
-    @Test func `what the store cannot take is looked for, and refused alone`() throws {
+    @Test func `transactions that the store cannot store are searched for, and refused alone`() throws {
         var drive = try LaneDrive()
         drive.submit("a", client: 1, from: 1)
         drive.submit("b", client: 2, from: 1, count: 2)
@@ -195,7 +195,7 @@ import TidemarkStore
         try drive.answerRead(2)
         #expect(drive.next() == "commit 2")
         try drive.answerCommit(2)
-        // From memory, now that it is alone; what is refused by it is planned on what is stored.
+        // From memory, now that it is alone; a plan with refusals is based on the stored state.
         #expect(drive.next(2) == ["deliver 1", "read 3"])
         try drive.answerRead(3)
         #expect(drive.next() == "commit 3")
@@ -224,7 +224,7 @@ import TidemarkStore
         #expect(drive.outcomes["a"]?.firstRefusal == nil)
     }
 
-    @Test func `what a batch has no room for is the next to be taken, and its push is answered as a whole`() throws {
+    @Test func `entries that exceed a batch are committed next, and their push is answered together`() throws {
         var drive = try LaneDrive { $0.plan.batchWorkMax = 1 }
         try drive.remember(1)
         drive.submit("b", client: 1, from: 2, count: 3)
@@ -242,7 +242,7 @@ import TidemarkStore
         #expect(results.map(\.number) == [2, 3, 4])
     }
 
-    @Test func `a change of what an earlier push created is not refused where the create comes along again`() throws {
+    @Test func `a change of an earlier push's creation is not refused when the creation comes along again`() throws {
         var drive = try LaneDrive()
         let create = [Desk.mutation("people", 7, .create(["name": .string("a")]))]
         let change = [Desk.mutation("people", 7, .update([NamedPatch("name", .set(.string("b")))]))]
@@ -252,7 +252,7 @@ import TidemarkStore
         #expect(drive.next() == "commit 1")
         try drive.answerCommit(1)
         #expect(drive.next(2) == ["deliver 1 to a", "rest"])
-        // The answer was lost. Memory knows the client, and not the record.
+        // The answer was lost. Memory has the client, and not the record.
         drive.submit("again", client: 1, from: 1, [create, change])
         #expect(drive.next() == "read 2")
         try drive.answerRead(2)
@@ -262,7 +262,7 @@ import TidemarkStore
         #expect(drive.outcomes["again"]?.refusals == [nil, nil])
     }
 
-    @Test func `a change of what is there is not refused where somebody may not create it`() throws {
+    @Test func `a change of an existing record is not refused when a user may not create it`() throws {
         var drive = try LaneDrive()
         let room = [Desk.mutation("rooms", 7, .create(["members": .array([.string("ann")])]))]
         drive.submit("a", client: 1, from: 1, [room])
@@ -271,7 +271,7 @@ import TidemarkStore
         #expect(drive.next() == "commit 1")
         try drive.answerCommit(1)
         #expect(drive.next(2).last == "rest")
-        // Without its creator among the members it is refused before anybody looks whether it is there.
+        // Without its creator among the members it is refused before its existence is checked.
         let refused = [Desk.mutation("rooms", 7, .create(["members": .array([])]))]
         let change = [Desk.mutation("rooms", 7, .update([NamedPatch("title", .set(.string("b")))]))]
         drive.submit("b", client: 1, from: 2, [refused, change])
@@ -283,7 +283,7 @@ import TidemarkStore
         #expect(drive.outcomes["b"]?.refusals == [.invalid, nil])
     }
 
-    @Test func `a reading of another order gives its lock back, and everything is read`() throws {
+    @Test func `a read of another order returns its lock, and everything is read again`() throws {
         var drive = try LaneDrive()
         try drive.remember(1)
         try drive.writeElsewhere()

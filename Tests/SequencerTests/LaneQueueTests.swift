@@ -26,7 +26,7 @@ import TidemarkSequencer
         #expect(result == isTaken, sourceLocation: location)
     }
 
-    @Test func `what waits is counted in transactions, and a submission without any is not overlooked`() {
+    @Test func `the queue is counted in transactions, and an empty submission is not overlooked`() {
         var queue = LaneQueue<Int>(limits: LaneLimits())
         #expect(queue.waiting == 0)
         add(&queue, submission(1, 1, count: 0), ticket: 1)
@@ -49,7 +49,7 @@ import TidemarkSequencer
         #expect(queue.isEmpty)
     }
 
-    @Test func `what a batch had no room for comes before what follows it, and who was cut has had a turn`() {
+    @Test func `entries that exceeded a batch precede later ones, and a client that was cut has had a turn`() {
         var limits = LaneLimits()
         limits.batchTransactionsMax = 3
         var queue = LaneQueue<Int>(limits: limits)
@@ -68,7 +68,7 @@ import TidemarkSequencer
         #expect(queue.isEmpty && queue.waiting == 0)
     }
 
-    @Test func `of one client nothing overtakes what was put back`() {
+    @Test func `no entry of a client overtakes its returned ones`() {
         var queue = LaneQueue<Int>(limits: LaneLimits())
         add(&queue, submission(1, 1), ticket: 1)
         add(&queue, submission(1, 2), ticket: 2)
@@ -94,7 +94,7 @@ import TidemarkSequencer
         expect(&queue, gives: [4])
     }
 
-    @Test func `a client that still waits has one turn a round, whatever it adds`() {
+    @Test func `a waiting client has one turn a round, whatever it adds`() {
         var limits = LaneLimits()
         limits.batchTransactionsMax = 2
         var queue = LaneQueue<Int>(limits: limits)
@@ -106,7 +106,7 @@ import TidemarkSequencer
         expect(&queue, gives: [4])
     }
 
-    @Test func `a queue that was emptied at once takes more of the same clients`() {
+    @Test func `a queue that was emptied at once accepts more of the same clients`() {
         var queue = LaneQueue<Int>(limits: LaneLimits())
         add(&queue, submission(1, 1), ticket: 1)
         add(&queue, submission(2, 1), ticket: 2)
@@ -143,7 +143,7 @@ import TidemarkSequencer
         expect(&queue, gives: [1, 2])
     }
 
-    @Test func `a submission larger than a batch goes alone instead of never`() {
+    @Test func `a submission larger than a batch is taken alone instead of never`() {
         var limits = LaneLimits()
         limits.batchTransactionsMax = 10
         var queue = LaneQueue<Int>(limits: limits)
@@ -153,7 +153,7 @@ import TidemarkSequencer
         expect(&queue, gives: [2])
     }
 
-    @Test func `a full queue refuses and takes again after a batch`() {
+    @Test func `a full queue refuses and accepts again after a batch`() {
         var limits = LaneLimits()
         limits.queueTransactionsMax = 2
         var queue = LaneQueue<Int>(limits: limits)

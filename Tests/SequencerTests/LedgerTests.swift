@@ -19,7 +19,7 @@ import TidemarkStore
         Desk.mutation("rooms", 10, .update([NamedPatch("title", .set(value), seen: ValueMark(seen, of: title))]))
     }
 
-    @Test mutating func `a write over a value that was not seen is noted, the next step of one's own is not`() throws {
+    @Test mutating func `a write over an unseen value is noted, a user's own next step is not`() throws {
         var writes = [desk.submission(1, "ann", first: 2, [(2, [rename("anns", seen: "first")])])]
         #expect(try desk.sequence(writes).batch?.ledger.isEmpty == true)
         writes = [
@@ -43,7 +43,7 @@ import TidemarkStore
         #expect(planned.batch?.ledger.map(\.oldAuthor) == [UserID("ann")])
     }
 
-    @Test mutating func `a write that says nothing makes no entry`() throws {
+    @Test mutating func `a write that changes nothing makes no entry`() throws {
         let mute = Desk.mutation("rooms", 10, .update([NamedPatch("title", .set("x"))]))
         #expect(try desk.sequence([desk.submission(2, "bob", first: 1, [(4, [mute])])]).batch?.ledger.isEmpty == true)
     }

@@ -11,7 +11,7 @@ import TidemarkStore
 
     private func head(_ seq: SequenceNumber) -> Head { Head(seq: seq, nonce: 99, time: 1, epoch: 1) }
 
-    /// What is stored at a head: the client and its seat.
+    /// The stored state at a head: the client and its seat.
     private func state(_ seq: SequenceNumber) -> OrderState {
         var state = OrderState(head: head(seq))
         state.clients[client.id] = StoredClient(row: client)
@@ -19,7 +19,7 @@ import TidemarkStore
         return state
     }
 
-    /// A memory that has read this at head 5.
+    /// A memory that has read this state at head 5.
     private func memory() -> OrderMemory {
         var memory = OrderMemory()
         #expect(memory.take(Reading(state(5))) == true)
@@ -38,13 +38,13 @@ import TidemarkStore
         return reads
     }
 
-    @Test func `it holds what it has read, with births taken for absent`() throws {
+    @Test func `it has what it has read, with births treated as absent`() throws {
         let memory = memory()
         #expect(memory.holds(reads))
         #expect(memory.base() == state(5))
     }
 
-    @Test func `one thing that it does not know has to be read, with the births`() {
+    @Test func `one unknown thing has to be read, with the births`() {
         for (change, isMissing) in [
             ({ $0.clients.append(Desk.id(2)) }, { $0.clients == [Desk.id(2)] && $0.seats.isEmpty }),
             ({ $0.seats.append(bobs) }, { $0.seats == [bobs] && $0.clients.isEmpty }),
@@ -62,7 +62,7 @@ import TidemarkStore
         #expect(!OrderMemory().holds(ReadSet()))
     }
 
-    @Test func `what is read of another head is not mixed with what is remembered`() {
+    @Test func `a state read at another head is not mixed with remembered ones`() {
         var memory = memory()
         #expect(memory.take(Reading(state(6))) == false)
         memory.forget()
@@ -89,7 +89,7 @@ import TidemarkStore
         #expect(memory.grant(seat) == nil && memory.client(client.id) == nil)
     }
 
-    @Test func `a role that changes under an unknown beginning is not remembered`() {
+    @Test func `a role that changes with an unknown beginning is not remembered`() {
         var memory = memory()
         memory.planned(
             batch(6, MembershipChange(user: bobs.user, scope: bobs.scope, role: .admin, seq: 6, since: nil)),
@@ -97,7 +97,7 @@ import TidemarkStore
         #expect(memory.grant(bobs) == nil)
     }
 
-    @Test func `after it proved wrong it is not asked for eight batches, though it learns`() {
+    @Test func `after an error it is not used for eight batches, though it learns`() {
         var memory = memory()
         memory.distrustItself()
         var asked = 0

@@ -4,9 +4,9 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// What a client that acknowledges nothing can make the server keep.
+/// The outcomes that the server must keep for a client that acknowledges nothing.
 @Suite struct `Kept outcomes` {
-    /// One character by Swift's count, three hundred thousand bytes by any other.
+    /// One character by Swift's count, three hundred thousand bytes in UTF-8.
     private static let name = "e" + String(repeating: "\u{301}", count: 150_000)
 
     private func refusal(_ desk: inout Desk, _ number: Int64, _ mutation: Mutation) throws -> Rejection? {
@@ -34,7 +34,7 @@ import TidemarkWire
     }
 
     @Test
-    func `a push is overloaded while more bytes of outcomes wait than a client may leave, and goes on afterwards`()
+    func `a push is overloaded while too many bytes of outcomes wait, and is accepted afterwards`()
         throws
     {
         var desk = Desk()
@@ -53,7 +53,7 @@ import TidemarkWire
         let kept = desk.tables.session(for: UserID("ann"), client: Desk.id(1), in: Desk.workspace)
         let row = try #require(kept.client)
         #expect(StoredClient(row: row, kept: kept.results).keptBytes.count < 600_000)
-        // What is settled is answered all the same, and what is acknowledged makes room.
+        // Settled transactions are answered all the same, and acknowledged ones make room.
         let again = desk.submission(1, "ann", first: settled, [(id: UInt64(settled), mutations: [bad])])
         guard case .settled? = try desk.sequence([again]).outcomes.first else {
             Issue.record("a repetition is not answered")

@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkSequencer
 import TidemarkStore
 
-/// What a group of submissions asks the store for.
+/// The state that a group of submissions requests from the store.
 @Suite struct `What a group reads` {
     private static let room = Desk.id(7)
 
@@ -19,7 +19,7 @@ import TidemarkStore
         .init(user: UserID(user), record: RecordKey(collection: "notes", id: Desk.id(id)))
     }
 
-    @Test func `a record that a group creates is a birth, once for each user who touches it`() {
+    @Test func `a record that a group creates is a birth, once for each user who writes it`() {
         let reads = Desk().sequencer.reads(for: [
             note(1, by: "ann", isNew: true), note(1, by: "ann", isNew: false, first: 2),
             note(1, by: "ann", isNew: true, first: 3), note(1, by: "bob", isNew: true, client: 2),
@@ -31,7 +31,7 @@ import TidemarkStore
         #expect(reads.seats == seats)
     }
 
-    @Test func `a record that is changed before it is created is asked for, once for each user`() {
+    @Test func `a record that is changed before its creation is read, once for each user`() {
         let reads = Desk().sequencer.reads(for: [
             note(1, by: "bob", isNew: false), note(1, by: "bob", isNew: true, first: 2),
             note(1, by: "ann", isNew: true, client: 2), note(1, by: "ann", isNew: false, client: 2, first: 2),

@@ -14,7 +14,7 @@ import TidemarkSequencer
         "labels": ["red"], "stamp": 1,
     ]
 
-    /// A club of ann, its owner, bob, an admin, and cem, a member, with a ticket (10) and a post (11) of ann's.
+    /// A club of ann (its owner), bob (an admin) and cem (a member), with a ticket (10) and a post (11) of ann's.
     private func desk() throws -> Desk {
         var desk = Desk()
         for (number, user) in ["ann", "bob", "cem", "eve"].enumerated() { try desk.register(UInt64(number + 1), user) }
@@ -27,7 +27,7 @@ import TidemarkSequencer
         return desk
     }
 
-    /// A user deletes a record and brings it back.
+    /// A user deletes a record and restores it.
     private func replace(
         _ desk: inout Desk, _ client: UInt64, _ user: String, _ span: Span, _ collection: String, _ id: UInt64,
         _ fields: Fields
@@ -58,7 +58,7 @@ import TidemarkSequencer
     }
 
     @Test(arguments: Span.allCases)
-    func `what is immutable, counts, rises or grows keeps what it had`(_ span: Span) throws {
+    func `immutable, counted, rising and growing fields keep their values`(_ span: Span) throws {
         var desk = try desk()
         var other = deleted
         (other["kind"], other["best"], other["count"], other["seen"]) = ("trick", 1, 100, ["eve"])
@@ -78,7 +78,7 @@ import TidemarkSequencer
     }
 
     @Test(arguments: Span.allCases)
-    func `nobody's words come back as others under their name`(_ span: Span) throws {
+    func `no user's words are restored differently under their name`(_ span: Span) throws {
         var desk = try desk()
         let words: Fields = ["room": .string(Self.room), "text": "forged"]
         #expect(try replace(&desk, 3, "cem", span, "posts", 11, words) == nil)
@@ -104,7 +104,7 @@ import TidemarkSequencer
     }
 
     @Test(arguments: Span.allCases)
-    func `a field that is not for everybody stays where a restore does not name it, and null takes it away`(
+    func `a restricted field stays if a restore does not name it, and null removes it`(
         _ span: Span
     ) throws {
         var desk = try desk()
@@ -118,7 +118,7 @@ import TidemarkSequencer
         if span == .oneTransaction { #expect(try replace(&desk, 2, "bob", span, "tickets", 10, grade) == nil) }
     }
 
-    @Test func `a value that waits for a person is not overwritten by a restore`() throws {
+    @Test func `a value that waits for a user's choice is not overwritten by a restore`() throws {
         var desk = try desk()
         let plan = Desk.mutation("tickets", 10, .update([NamedPatch("plan", .set("a"))]))
         #expect(try desk.settle(1, "ann", 2, plan, Desk.mutation("tickets", 10, .delete)) == nil)
@@ -129,7 +129,7 @@ import TidemarkSequencer
         #expect(try record(desk, "tickets", 10).1["plan"] == "a")
     }
 
-    @Test func `only a service writes what is the server's, and it passes the rest`() throws {
+    @Test func `only a service writes the server's fields, and the rest passes`() throws {
         var desk = try desk()
         let sum = Desk.mutation("tickets", 10, .update([NamedPatch("sum", .set(7))]))
         #expect(try desk.settle(4, "eve", 1, isService: true, sum) == nil)
@@ -145,7 +145,7 @@ import TidemarkSequencer
         #expect(ticket.author == UserID("cem"))
     }
 
-    @Test func `a restore takes the right to delete, which a moderator has used, and the right to create`() throws {
+    @Test func `a restore requires the right to delete, which a moderator has used, and the right to create`() throws {
         var desk = try desk()
         let note = Desk.mutation("notes", 20, .create(["room": .string(Self.room), "text": "x"]))
         #expect(try desk.settle(3, "cem", 1, note) == nil)
@@ -161,7 +161,7 @@ import TidemarkSequencer
 
     private func club(_ fields: Fields) -> Mutation { Desk.mutation("clubs", 1, .undelete(fields)) }
 
-    @Test func `a creator who was removed gets no role by restoring what others deleted`() throws {
+    @Test func `a removed creator gets no role by restoring what others deleted`() throws {
         var desk = try desk()
         let removal = Desk.mutation("clubs", 1, .update([NamedPatch("members", .remove(["ann"]))]))
         #expect(try desk.settle(2, "bob", 1, removal) == nil)
@@ -178,7 +178,7 @@ import TidemarkSequencer
     }
 
     @Test(arguments: Span.allCases)
-    func `a restored scope keeps its owner, and nobody rises`(_ span: Span) throws {
+    func `a restored scope keeps its owner, and no user's role rises`(_ span: Span) throws {
         var desk = try desk()
         let people: Fields = ["members": ["ann", "bob", "cem"], "admins": ["bob"], "title": "chess"]
         #expect(try replace(&desk, 3, "cem", span, "clubs", 1, people) == nil)
@@ -199,9 +199,9 @@ import TidemarkSequencer
         #expect(try replace(&again, 1, "ann", span, "clubs", 1, ["members": ["bob"]]) == .invalid)
     }
 
-    // MARK: Deleted before what was deleted was kept
+    // MARK: Deletions without a stored body
 
-    @Test func `where what was deleted is not known, only what nobody could misuse comes back`() throws {
+    @Test func `without a stored deleted body, only what no user could misuse is restored`() throws {
         var desk = try desk()
         #expect(
             try desk.settle(

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkSequencer
 
-/// Who may put into a scope what belongs to no record.
+/// The right to send to a scope something that belongs to no record.
 @Suite struct `Writing in a scope` {
     private static let room = ScopeID("room")
     private static let wall = ScopeID("wall")
@@ -32,7 +32,7 @@ import TidemarkSequencer
             grant: role.map { Grant(scope: scope, since: 1, role: $0) })
     }
 
-    @Test func `members may who may create a record in it, and strangers never`() throws {
+    @Test func `members who may create a record in it may, and strangers never`() throws {
         for creators in [#"["anyone"]"#, #"["member"]"#, #"["author"]"#] {
             let admission = try admission(
                 rooms(change: #"["owner"]"#) + "," + notes(create: creators, change: #"["author"]"#))
@@ -42,7 +42,7 @@ import TidemarkSequencer
         }
     }
 
-    @Test func `who may only read may not`() throws {
+    @Test func `users who may only read may not`() throws {
         let admission = try admission(
             rooms(change: #"["owner"]"#) + "," + notes(create: #"["admin"]"#, change: #"["author"]"#))
         #expect(!may(admission, .member))
@@ -50,7 +50,7 @@ import TidemarkSequencer
         #expect(may(admission, .owner))
     }
 
-    @Test func `to change what others wrote, or one field of it, is enough`() throws {
+    @Test func `the right to change others' records, or one field of them, is enough`() throws {
         let whole = try admission(
             rooms(change: #"["owner"]"#) + "," + notes(create: #"["owner"]"#, change: #"["member"]"#))
         #expect(may(whole, .member) && !may(whole, nil))
@@ -60,13 +60,13 @@ import TidemarkSequencer
         #expect(may(part, .member) && !may(part, nil))
     }
 
-    @Test func `that anyone may open scopes lets nobody into those that are there`() throws {
+    @Test func `a right of anyone to open scopes gives no access to existing ones`() throws {
         let admission = try admission(rooms(change: #"["owner"]"#))
         #expect(!may(admission, nil) && !may(admission, .member))
         #expect(may(admission, .owner))
     }
 
-    @Test func `a shared scope is everybody's, if its collection is`() throws {
+    @Test func `a shared scope is open to all users if its collection is`() throws {
         let open = try admission(
             #""cards": {"scope": {"shared": "wall"}, "create": ["member"], "fields": {"text": "string"}}"#)
         #expect(may(open, nil, in: Self.wall))
@@ -78,7 +78,7 @@ import TidemarkSequencer
         #expect(!may(closed, nil, in: Self.wall))
     }
 
-    @Test func `a service may everywhere`() throws {
+    @Test func `a service may in every scope`() throws {
         let admission = try admission(rooms(change: #"["owner"]"#))
         #expect(may(admission, nil, isService: true))
     }

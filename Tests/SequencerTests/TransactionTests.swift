@@ -10,7 +10,7 @@ import TidemarkStore
         Desk.mutation("notes", id, .create(["room": .string(Desk.id(1).description), "text": text]))
     }
 
-    @Test func `all mutations of a transaction take effect, or none, and neighbours stand`() throws {
+    @Test func `all mutations of a transaction take effect, or none, and neighbours are unaffected`() throws {
         var desk = Desk()
         try desk.register(1, "ann")
         let planned = try desk.sequence([
@@ -64,7 +64,7 @@ import TidemarkStore
         #expect(try desk.settle(1, "ann", 4, note(10)) == .gone)
     }
 
-    @Test func `a deleted record comes back only by undelete`() throws {
+    @Test func `a deleted record is restored only by undelete`() throws {
         var desk = Desk()
         try desk.register(1, "ann")
         let fields: Fields = ["room": .string(Desk.id(1).description), "text": "back"]
@@ -77,7 +77,7 @@ import TidemarkStore
                 == nil)
     }
 
-    @Test func `a precondition refuses what changed since`() throws {
+    @Test func `a precondition refuses a record that changed since`() throws {
         var desk = Desk()
         try desk.register(1, "ann")
         #expect(try desk.settle(1, "ann", 1, room, note(10)) == nil)

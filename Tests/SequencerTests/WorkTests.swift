@@ -3,10 +3,10 @@ import TidemarkModel
 import TidemarkSequencer
 import TidemarkStore
 
-/// What planning costs, counted in bytes that are looked at: a patch pays for its own fields alone.
+/// The cost of planning, counted in bytes that are read: a patch costs only its own fields.
 @Suite struct `Work of a batch` {
     private static let document = String(repeating: "x", count: 60_000)
-    /// Names of equal length, so that sizes are plain.
+    /// Names of equal length, so that sizes are easy to compute.
     private static let crowd: [FieldValue] = (10_000..<19_000).map { .string("user\($0)") }
 
     private func desk(_ bounds: PlanLimits = PlanLimits()) throws -> Desk {
@@ -32,7 +32,7 @@ import TidemarkStore
         return Desk().submission(client, user, first: first, numbered)
     }
 
-    /// Work that one batch of these submissions is, by the smallest bound under which all of it fits.
+    /// The work of one batch of these submissions: the smallest bound under which all of it fits.
     private func work(of submissions: [Submission], over before: [Mutation]) throws -> Int {
         var desk = try desk()
         try #require(try desk.settle(1, "ann", 1, mutations: before) == nil)
@@ -50,21 +50,21 @@ import TidemarkStore
         return high
     }
 
-    @Test func `a patch costs what it touches, however large the record is and however many its members`() throws {
+    @Test func `a patch costs what it changes, however large the record is and however many its members`() throws {
         let room: (FieldValue) -> Mutation = { Desk.mutation("rooms", 1, .create(["members": $0])) }
         let small = [room(["ann"])]
         let large = [room(.array(["ann"] + Self.crowd.prefix(2_000)))]
         func patches(_ count: Int) -> [Submission] {
             [push(1, "ann", from: 2, (0..<count).map { title("\($0)") }), push(1, "ann", from: 3, [title("end")])]
         }
-        // What is behind the first patch: the record has been read by then.
+        // Without the first patch, for which the record is read.
         let inSmall = try work(of: patches(60), over: small) - (try work(of: patches(1), over: small))
         let inLarge = try work(of: patches(60), over: large) - (try work(of: patches(1), over: large))
         #expect(inSmall == inLarge)
         #expect(inLarge < 60 * 200)
     }
 
-    @Test func `what is refused costs no more: the record has been read by then`() throws {
+    @Test func `a refusal costs no more, since the record has been read`() throws {
         let large = [Desk.mutation("rooms", 1, .create(["members": ["ann"], "title": .string(Self.document)]))]
         let typo = Desk.mutation("rooms", 1, .update([NamedPatch("titel", .set("x"))]))
         func refused(_ count: Int) -> [Submission] {
@@ -75,7 +75,7 @@ import TidemarkStore
         #expect(more < 60 * 200)
     }
 
-    @Test func `a batch ends where it has cost enough, and what is left goes on in the next`() throws {
+    @Test func `a batch ends when its cost is reached, and the rest is in the next`() throws {
         var bounds = PlanLimits()
         bounds.batchWorkMax = 150_000
         var desk = try desk(bounds)
@@ -100,7 +100,7 @@ import TidemarkStore
         #expect(planned.outcomes[1].followed(by: again.outcomes[1]) == again.outcomes[1])
     }
 
-    @Test func `a batch takes one transaction however much that costs`() throws {
+    @Test func `a batch takes one transaction, whatever it costs`() throws {
         var bounds = PlanLimits()
         bounds.batchWorkMax = 1
         var desk = try desk(bounds)
@@ -117,7 +117,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a transaction that costs more than one may is refused alone`() throws {
+    @Test func `a transaction above the maximal cost is refused alone`() throws {
         var bounds = PlanLimits()
         bounds.transactionWorkMax = 4 * 1_048_576
         var desk = try desk(bounds)
@@ -127,14 +127,14 @@ import TidemarkStore
         let many = (0..<64).map { _ in title(Self.document) }
         #expect(try desk.settle(1, "ann", 2, mutations: many) == .tooLarge)
         #expect(try desk.settle(1, "ann", 3, mutations: Array(many.prefix(30))) == nil)
-        // Nine thousand memberships that end and begin.
+        // Nine thousand memberships end and begin.
         #expect(
             try desk.settle(1, "ann", 4, Desk.mutation("rooms", 1, .update([NamedPatch("members", .add(Self.crowd))])))
                 == .tooLarge)
         #expect(try desk.settle(1, "ann", 5, member("eve")) == nil)
     }
 
-    @Test func `the size of a record is kept along, and refuses at the same byte as its body would`() throws {
+    @Test func `the size of a record is tracked, and refuses at the same byte as its body would`() throws {
         var limits = ModelLimits()
         limits.recordBytesMax = 200
         var desk = Desk(limits: limits)
@@ -159,7 +159,7 @@ import TidemarkStore
         #expect(String(decoding: body, as: UTF8.self) == #"{"members":["ann","bob"],"title":"\n\u0001"}"#)
     }
 
-    @Test func `members are compared where they are listed, each change of them once`() throws {
+    @Test func `members are compared in their lists, each change once`() throws {
         var desk = try desk()
         let names: FieldValue = .array(["ann", "bob"] + Self.crowd)
         #expect(try desk.settle(1, "ann", 1, Desk.mutation("rooms", 1, .create(["members": names]))) == nil)

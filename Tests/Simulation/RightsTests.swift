@@ -2,13 +2,13 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// Each of the invariants that know no rule is broken by what it is about, and by nothing beside it.
+/// Each of the invariants of `Rights` is broken by its own violation, and by nothing similar.
 @Suite struct RightsTests {
     private let room = UniqueID(high: 1, low: 1)
     private let note = UniqueID(high: 1, low: 2)
     private var scope: ScopeID { ScopeID(record: room) }
 
-    /// What a server would have committed, one record a batch.
+    /// An order of batches as a server would commit them, one record a batch.
     private struct Order {
         var rights = Rights()
         private var last: SequenceNumber = 0
@@ -29,7 +29,7 @@ import TidemarkStore
                 CommittedBatch(low: last, head: head, records: [record]), by: [key: Set(users.map { UserID($0) })])
         }
 
-        /// The invariant that sending the record to a user breaks.
+        /// The invariant that is broken when a user is sent the record.
         func broken(_ key: RecordKey, to user: String) throws -> Invariant? {
             guard let record = stored[key] else { return nil }
             let fields = record.isDeleted ? Fields() : try JSONReader.read(record.body) { try $0.fields() }
@@ -63,7 +63,7 @@ import TidemarkStore
         #expect(try order.broken(note, to: "ann") == .immutability)
     }
 
-    @Test func `an admin's field that a member changes breaks I-37, by whatever way`() throws {
+    @Test func `an admin's field that a member changes in any way breaks I-37`() throws {
         for (user, expected) in [("cem", Invariant.fieldAccess), ("bob", nil), ("ann", nil)] as [(String, Invariant?)] {
             var (order, _, note) = try order()
             try order.commit(note, in: scope, nil, by: "cem")
@@ -81,7 +81,7 @@ import TidemarkStore
         #expect(try order.broken(graded, to: "ann") == .fieldAccess)
     }
 
-    @Test func `a creator who was removed and restores the scope breaks I-38 with each row`() throws {
+    @Test func `a removed creator who restores the scope breaks I-38 with each row`() throws {
         var (order, room, note) = try order()
         try order.commit(room, in: scope, ["memberIds": ["bob", "cem"], "adminIds": ["bob"]], by: "bob")
         try order.commit(room, in: scope, nil, by: "bob")
@@ -89,7 +89,7 @@ import TidemarkStore
         try order.commit(room, in: scope, ["memberIds": ["ann"]], by: "ann")
         #expect(try order.broken(room, to: "ann") == .letIn)
         #expect(try order.broken(note, to: "ann") == .letIn)
-        // Whom a member lets in, also by a restore, is no intruder.
+        // A user whom a member lets in, also by a restore, is no intruder.
         try other.commit(room, in: scope, ["memberIds": ["bob", "ann"]], by: "bob")
         #expect(try other.broken(note, to: "ann") == nil)
     }

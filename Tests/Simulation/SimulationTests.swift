@@ -4,19 +4,20 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Whole systems in virtual time. `SEED=n` replays one seed, `ROUNDS=n` runs as many from `FIRST`, or 121; `DAYS=n` looks for false
-/// alarms in so many days of devices, from `FIRST` on, or 1; `LINES=n` prints so many lines of what led to a failure.
+/// Whole systems in virtual time. `SEED=n` replays one seed; `ROUNDS=n` runs as many, from `FIRST` or 121. `DAYS=n`
+/// looks for false alarms in so many days of devices, from seed `FIRST` or 1. `LINES=n` prints so many trace lines
+/// before a failure.
 @Suite struct SimulationTests {
-    /// Seeds that may fail before a run is given up.
+    /// The number of failed seeds after which a run stops.
     private static let brokenMax = 10
-    /// Seeds that are run for their faults, whatever else is.
+    /// Seeds that are always run, for their faults.
     private static let faulty = 61...120 as ClosedRange<UInt64>
     private let schemas: WorkloadSchema
     private let shelf = Shelf()
 
     init() throws { schemas = try WorkloadSchema() }
 
-    /// Every other seed each: a course takes one core.
+    /// Each half takes every other seed: a course uses one core.
     @Test(arguments: [0, 1] as [UInt64]) func `every seed keeps every invariant and converges`(_ half: UInt64) throws {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["SEED"].flatMap({ UInt64($0) }) {
@@ -45,7 +46,7 @@ import TidemarkModel
         #expect(first.trace.count == second.trace.count && first.trace.count > 100)
     }
 
-    @Test func `copies are compared in the courses, a day of a device each time, and nothing is found`() throws {
+    @Test func `copies are compared in the courses, a day of a device each time, without a finding`() throws {
         let environment = ProcessInfo.processInfo.environment
         let wanted = environment["DAYS"].flatMap { Int($0) } ?? 10
         let first = environment["FIRST"].flatMap { UInt64($0) } ?? 1
@@ -61,7 +62,7 @@ import TidemarkModel
             try run(world)
             if world.violation != nil { report(world, seed) }
             #expect(world.damages.found == 0)
-            // A long look says how far it is.
+            // A long search prints its progress.
             if (days + world.daysCompared) / 500 > days / 500, wanted > 500 {
                 print("\(days + world.daysCompared) days, \(courses) courses")
             }
@@ -76,39 +77,39 @@ import TidemarkModel
         let worlds = try Self.faulty.map { try course(of: $0) }
         for world in worlds where world.violation != nil { report(world, world.plan.seed) }
         func sum(_ count: (World) -> Int) -> Int { worlds.map(count).reduce(0, +) }
-        // Copies are damaged, and mended by comparing.
+        // Copies are damaged, and repaired by comparing.
         let (planted, found, told) = (sum(\.damages.planned), sum(\.damages.found), sum { Int($0.damages.told) })
         #expect(found > 20 && found <= planted)
         #expect(told > 20 && told <= found)
-        // The database goes back: copies go back as far as it, and fetch single records.
+        // The database goes back: copies follow it, and fetch single records.
         #expect(sum(\.rewinds.count) > 0 && sum(\.rewinds.epochs) > 0)
         #expect(sum(\.rewinds.tails) > 10)
         #expect(sum(\.rewinds.fetched) > 0)
-        // Devices come back from below the horizon, and compare what they hold.
+        // Devices return from below the horizon, and compare their copies.
         #expect(sum(\.compactions.tombstones) > 10)
         #expect(sum(\.compactions.compared) > 10)
-        // Files are put back, or opened twice.
+        // Files are restored, or opened twice.
         #expect(sum(\.files.restored) > 1)
         #expect(sum(\.files.cloned) > 3)
         #expect(sum(\.files.forks) > 3)
-        // Files are damaged, and what was not sent is saved.
+        // Files are damaged, and unsent writes are saved.
         #expect(sum(\.salvages.saved) > 5)
-        // Apps are updated while they have something to send, and a field has another name in the new version.
+        // Apps are updated while they have something to send, and a field is renamed in the new version.
         #expect(sum { $0.devices.count(where: \.isUpdated) } > 5)
-        // Scopes are erased while people write.
+        // Scopes are erased while users write.
         #expect(sum(\.erasures.erased.count) > 10)
         #expect(worlds.flatMap(\.erasures.erased.values).reduce(0, +) > 30)
         // Devices and users are signed out.
         #expect(sum(\.signOuts.ended) > 10)
-        // The keys of cursors are changed, and devices go on from what another key sealed.
+        // The keys of cursors are rotated, and devices continue from cursors that another key sealed.
         #expect(sum(\.rotations.restarts) > 30 && sum(\.rotations.continued) > 0)
-        // Devices say what they hold by digests.
+        // Devices send digests of their scopes.
         #expect(sum(\.digests) > 100)
-        // People say things besides.
+        // Users send ephemeral messages.
         #expect(sum(\.heard) > 200)
     }
 
-    @Test(arguments: 61...84 as ClosedRange<UInt64>) func `what each device did is recorded, and is taken again`(
+    @Test(arguments: 61...84 as ClosedRange<UInt64>) func `each device's recording replays to the same actions`(
         _ seed: UInt64
     ) throws {
         let world = try course(of: seed)

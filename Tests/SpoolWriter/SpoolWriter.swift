@@ -1,8 +1,8 @@
 import Foundation
 import TidemarkExtension
 
-/// An app's extension to be killed: leaves numbered writes in a shared folder as fast as it can, and says after each that it
-/// is durable. Each creates an entry and counts it in its box, so that one that is adopted twice can be seen.
+/// An app's extension to be killed. It leaves numbered writes in a shared folder as fast as it can, and reports after
+/// each that it is durable. Each write creates an entry and counts it in its box, so that a second adoption is visible.
 ///
 ///     SpoolWriter FOLDER BOX FIRST
 @main enum SpoolWriter {
@@ -20,7 +20,7 @@ import TidemarkExtension
                     batch.update(SpoolBox(id: box.id, count: 1), from: box)
                 }
             } catch let error as SharingError where error.code == .full {
-                // The app was killed, too, and is not back yet.
+                // The app was killed, too, and is not running yet.
                 say("full")
                 continue
             }
@@ -29,7 +29,7 @@ import TidemarkExtension
         }
     }
 
-    /// One line, at once: what follows may be a kill.
+    /// Prints one line at once: a kill may follow.
     private static func say(_ line: String) {
         FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }

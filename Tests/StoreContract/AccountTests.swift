@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// What every store of accounts does.
+/// The behaviour of every store of accounts.
 @Suite struct AccountTests {
     private func kept(by under: StoreUnderTest) throws -> any AccountStore {
         try #require(under.store as? any AccountStore)
@@ -15,7 +15,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `an account is kept as it is, and no other has its name or its user`(_ kind: StoreKind) async throws {
+    func `an account is stored unchanged, and no other has its name or its user`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let store = try kept(by: under)
             var full = Self.ann
@@ -46,7 +46,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `an account is changed as it was read, once`(_ kind: StoreKind) async throws {
+    func `an account is changed once from the state that was read`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let store = try kept(by: under)
             #expect(try await store.replace(Self.ann, endingSignIns: true, in: under.workspace) == false)
@@ -69,7 +69,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `of many who change an account as they read it, one does`(_ kind: StoreKind) async throws {
+    func `of many changes of one account from the same state, one succeeds`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let store = try kept(by: under)
             _ = try await store.add(Self.ann, in: under.workspace)
@@ -90,7 +90,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a device is signed in by the account that was read, and by no other`(_ kind: StoreKind) async throws {
+    func `a device is signed in with the account that was read, and with no other`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let store = try kept(by: under)
             #expect(try await store.beginSignIn(signIn(1), version: 1, in: under.workspace) == false)
@@ -113,7 +113,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a sign-in beside a change of the password ends with it, or does not begin`(_ kind: StoreKind) async throws {
+    func `a sign-in during a change of the password ends with it, or does not begin`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let (store, workspace) = (try kept(by: under), under.workspace)
             _ = try await store.add(Self.ann, in: workspace)
@@ -139,7 +139,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `the device that was used longest ago makes room for one too many`(_ kind: StoreKind) async throws {
+    func `the least recently used device makes room for one too many`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let (store, workspace) = (try kept(by: under), under.workspace)
             _ = try await store.add(Self.ann, in: workspace)
@@ -148,7 +148,7 @@ import TidemarkStore
             #expect(try await store.beginSignIn(bobs, version: 1, in: workspace))
             let count = Int64(SignIn.perUserMax)
             for number in 1...count + 1 {
-                // The third was used longest ago.
+                // The third is the least recently used.
                 let used = number == 3 ? 4_000 : 5_000 + number
                 #expect(try await store.beginSignIn(signIn(number, used: used), version: 1, in: workspace))
             }
@@ -161,7 +161,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a token is taken once, by the count that was read`(_ kind: StoreKind) async throws {
+    func `a token is used once, by the count that was read`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let (store, workspace) = (try kept(by: under), under.workspace)
             _ = try await store.add(Self.ann, in: workspace)
@@ -184,7 +184,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `devices are signed out one by one, all together, and when nobody used them`(_ kind: StoreKind) async throws {
+    func `devices are signed out one by one, all together, and after disuse`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let (store, workspace) = (try kept(by: under), under.workspace)
             _ = try await store.add(Self.ann, in: workspace)
@@ -217,7 +217,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `accounts go with their user, and with their workspace`(_ kind: StoreKind) async throws {
+    func `accounts are deleted with their user, and with their workspace`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let (store, workspace) = (try kept(by: under), under.workspace)
             let erasing = try #require(under.store as? any Erasing)

@@ -5,10 +5,10 @@ import TidemarkStore
 
 @testable import TidemarkEmbeddedStore
 
-/// Batches that are planned on what the one before them is expected to leave, and handed over behind it.
+/// Batches that are planned on the expected result of the one before them, and submitted behind it.
 @Suite(.timeLimit(.minutes(5))) struct AheadTests {
     @Test(arguments: StoreKind.available)
-    func `a batch on a head that is not the stored one writes nothing`(_ kind: StoreKind) async throws {
+    func `a batch on a head other than the stored one writes nothing`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let head = try await under.commit { $0.put(.numbered(1)) }.head
             for wrong in [
@@ -33,7 +33,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a batch that is handed over while the one before waits for the writer is written behind it`()
+    @Test func `a batch submitted while the one before waits for the writer is written behind it`()
         async throws
     {
         try await withHeldFile { under, head, release in
@@ -45,9 +45,9 @@ import TidemarkStore
         }
     }
 
-    @Test func `what was planned on a batch that is not written is not written either`() async throws {
+    @Test func `a batch planned on one that is not written is not written either`() async throws {
         try await withHeldFile { under, head, release in
-            // There already: the store finds out when it writes.
+            // The record exists: the store finds out when it writes.
             let first = try under.create(1, after: head)
             let second = try under.create(3, after: first.batch.head, isAhead: true)
             #expect(try await under.commitments(of: [first, second], then: release) == [.moved, .moved])
@@ -58,7 +58,7 @@ import TidemarkStore
         }
     }
 
-    /// A file whose writer is busy until `release` is called; record 1 is there.
+    /// Runs with a file whose writer is busy until `release` is called, and which has record 1.
     private func withHeldFile(_ body: (StoreUnderTest, Head, @escaping @Sendable () -> Void) async throws -> Void)
         async throws
     {
@@ -81,7 +81,7 @@ import TidemarkStore
 }
 
 extension StoreUnderTest {
-    /// A batch that creates a message, planned without looking at any record.
+    /// A batch that creates a message, planned without reading any record.
     func create(_ number: Int64, after head: Head, isAhead: Bool = false) throws -> PlannedBatch {
         var draft = BatchDraft(after: head)
         draft.put(.numbered(number))
@@ -92,7 +92,7 @@ extension StoreUnderTest {
         try await store.commit(planned, in: workspace)
     }
 
-    /// Hands the batches over one behind the other, as a lane does, and lets `release` happen then.
+    /// Submits the batches one behind the other, as a lane does, and runs `release` then.
     func commitments(
         of batches: [PlannedBatch], then release: @Sendable () async throws -> Void
     ) async throws -> [Commitment] {

@@ -15,7 +15,7 @@ import TidemarkStore
         for text in ["", "v2", ".5", " 1", "beta"] { #expect(AppVersion(text) == nil, "\(text)") }
     }
 
-    @Test func `an app that is older than the least version is told it`() throws {
+    @Test func `an app that is older than the minimal version is told it`() throws {
         let requirement = try #require(AppRequirement("2.4"))
         for app in ["shop 2.3.9", "shop 1", "2.3", "shop/2.0 (iOS 18)", "shop", "", "shop beta"] {
             #expect(requirement.minimum(for: app)?.description == "2.4", "\(app)")
@@ -26,7 +26,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a version for a name is about apps of that name alone`() throws {
+    @Test func `a version for a name concerns only apps of that name`() throws {
         let requirement = try #require(AppRequirement("shop 3.1, my desk 2.0"))
         #expect(requirement.minimum(for: "shop 3.0")?.description == "3.1")
         #expect(requirement.minimum(for: "my desk 1.9")?.description == "2.0")
@@ -39,7 +39,7 @@ import TidemarkStore
         #expect(both.minimum(for: "desk 1")?.description == "2")
     }
 
-    @Test func `what is written down reads back, and what is no list of versions does not read`() throws {
+    @Test func `a stored list is parsed again, and an invalid list of versions is refused`() throws {
         for text in ["", "2.4", "shop 3.1, my desk 2.0", "2, shop 3"] {
             let requirement = try #require(AppRequirement(text))
             #expect(requirement.description == text && AppRequirement(requirement.description) == requirement)

@@ -7,13 +7,13 @@ import TidemarkStore
 @testable import TidemarkEmbeddedStore
 @testable import TidemarkPostgresStore
 
-/// What is wrong with a database is found beside the server that uses it, and named.
+/// The audit finds and names damage in a database, beside the server that uses it.
 @Suite(.timeLimit(.minutes(10))) struct AuditTests {
-    /// Statements that harm a sound database, and what is said of it.
+    /// Statements that damage an intact database, and the expected finding.
     private struct Harm: Sendable {
         let sql: String
         let words: String
-        /// `nil` for both.
+        /// The only kind that it applies to; `nil` for both.
         var only: StoreKind?
 
         init(_ sql: String, _ words: String, only: StoreKind? = nil) {
@@ -75,7 +75,7 @@ import TidemarkStore
     ]
 
     @Test(arguments: BackupGround.kinds)
-    func `each kind of harm is found and named, beside the open store`(_ kind: StoreKind) async throws {
+    func `each kind of damage is found and named, beside the open store`(_ kind: StoreKind) async throws {
         for harm in Self.harms where harm.only == nil || harm.only == kind {
             try await BackupGround.with(kind) { ground in
                 try await ground.fill()
@@ -93,7 +93,7 @@ import TidemarkStore
             _ = try await ground.backup()
             let copy = "\(ground.folder)/backup/tidemark.sqlite"
             var bytes = try Data(contentsOf: URL(fileURLWithPath: copy))
-            // The second page: in its header, how many cells it has.
+            // The second page: its header has the number of its cells.
             bytes[4096 + 3] ^= 0xff
             try bytes.write(to: URL(fileURLWithPath: copy))
             let findings = try EmbeddedSnapshot.with(copy) { try $0.integrity() }
@@ -109,7 +109,7 @@ import TidemarkStore
         #expect(findings.lines.last == "record: and 30 more")
     }
 
-    @Test func `parts of a blob that come in any order make the blob, and others do not`() {
+    @Test func `parts of a blob in any order make the blob, and others do not`() {
         let blob = Blob.honest(700_000)
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
             let audit = DatabaseAudit()
@@ -125,7 +125,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `rows of an archive read the same in pieces of any size`() throws {
+    @Test func `rows of an archive are read the same in pieces of any size`() throws {
         let text = """
             -- a comment
             SET x = 1;

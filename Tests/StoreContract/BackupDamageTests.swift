@@ -6,9 +6,9 @@ import TidemarkStore
 
 @testable import TidemarkAssembly
 
-/// Backups that were damaged, cut short or made up: each is refused in words of its own, and nothing is restored of it.
+/// Backups that were damaged, cut or forged: each is refused with its own message, and nothing of it is restored.
 @Suite(.timeLimit(.minutes(10))) struct BackupDamageTests {
-    /// What is done to a copy of a backup, and what is said of it.
+    /// A damage to a copy of a backup, and the expected message.
     private struct Damage: Sendable {
         let words: String
         let harm: @Sendable (String) throws -> Void
@@ -31,7 +31,7 @@ import TidemarkStore
         try change(text).write(toFile: path, atomically: false, encoding: .utf8)
     }
 
-    /// As somebody who writes checksums as well.
+    /// Damages a backup as an attacker who also writes checksums.
     private static func forge(_ folder: String, _ change: (String) -> String) throws {
         try edit("\(folder)/manifest.json", change)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/manifest.json"))
@@ -112,9 +112,9 @@ import TidemarkStore
                 let refused = try await BackupTests.refusal { try await ground.restore(copy) }
                 #expect(refused.contains(damage.words), "\(index): \(refused)")
             }
-            // Of all that, nothing has come into the target.
+            // Nothing of all that has reached the target.
             if case .postgres = ground.target {
-                // Its rows came, and then differed from the manifest that was made up: no server opens it.
+                // Its rows were restored, and then differed from the forged manifest: no server opens it.
                 let refused = try await BackupTests.refusal { try await ground.findings(of: ground.target) }
                 #expect(refused.contains("a restore into this database is running, or was interrupted"), "\(refused)")
             } else {
@@ -125,7 +125,7 @@ import TidemarkStore
     }
 
     @Test(arguments: BackupGround.kinds)
-    func `names that lead astray are refused, and nothing is made of them`(_ kind: StoreKind) async throws {
+    func `misleading names are refused, and nothing is created by them`(_ kind: StoreKind) async throws {
         try await BackupGround.with(kind) { ground in
             try await ground.fill()
             let files = FileManager.default
@@ -139,7 +139,7 @@ import TidemarkStore
             try files.createSymbolicLink(
                 atPath: "\(ground.folder)/away.partial", withDestinationPath: "\(ground.folder)/own.partial")
             #expect(try await BackupTests.refusal { try await ground.backup("away") }.contains("is no folder"))
-            // Spaces, quotes, line feeds, hyphens, and a way up are names like others.
+            // Spaces, quotes, line feeds, hyphens, and a path upwards are ordinary characters of a name.
             for name in ["-rf", "a \"b\" 'c' $(d)", "line\nfeed", "x/../up", "ünï"] {
                 let made = try await ground.backup(name)
                 #expect(try await ground.findings(name) == [], "\(made.folder.path)")
@@ -155,7 +155,7 @@ import TidemarkStore
     }
 
     @Test(arguments: BackupGround.kinds)
-    func `what a killed backup left is replaced, and a backup that is under way is not`(_ kind: StoreKind) async throws
+    func `the remains of a killed backup are replaced, and a backup in progress is not`(_ kind: StoreKind) async throws
     {
         try await BackupGround.with(kind) { ground in
             try await ground.fill()
@@ -199,7 +199,8 @@ import TidemarkStore
         }
     }
 
-    /// By another program: a child that is started here meanwhile would hold the file open, and it could not be run.
+    /// Writes with another program: a child that is started meanwhile would keep the file open, and it could not be
+    /// run.
     private static func write(_ script: String, _ path: String) throws {
         let line = "printf %s \"$1\" > \"$2\" && chmod 700 \"$2\""
         let written = try ChildProgram.run("/bin/sh", ["-c", line, "sh", script, path])

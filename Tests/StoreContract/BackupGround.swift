@@ -10,12 +10,12 @@ import TidemarkStore
 
 @testable import TidemarkEmbeddedStore
 
-/// A database that backups are made of while its store is open, a folder for them, and an empty database to restore into.
+/// A database that is backed up while its store is open, a folder for backups, and an empty database to restore into.
 struct BackupGround: Sendable {
     let kind: StoreKind
     let under: StoreUnderTest
     let database: DatabaseLocation
-    /// Empty.
+    /// An empty database.
     let target: DatabaseLocation
     let folder: String
     /// Runs a statement on the database beside the store.
@@ -37,7 +37,7 @@ struct BackupGround: Sendable {
         }
     }
 
-    /// Also when the body throws.
+    /// Cleans up also when the body throws.
     private static func run(
         _ ground: BackupGround, _ body: (BackupGround) async throws -> Void
     ) async throws {
@@ -132,7 +132,7 @@ struct BackupGround: Sendable {
         }
     }
 
-    /// What is asked of the commands, with nothing shown.
+    /// Makes a backup as the command does, without output.
     func backup(_ name: String = "backup", verifies: Bool = true, programs: String? = nil) async throws -> Backup.Made {
         try await Backup.make(
             database, to: "\(folder)/\(name)", verifies: verifies, programs: programs, program: "test", show: { _ in })
@@ -152,8 +152,8 @@ struct BackupGround: Sendable {
         try await Verification.database(database, show: { _ in }).report.findings.lines
     }
 
-    /// Something of everything: three scopes, deleted records, members, clients with kept outcomes, a ledger, blobs, and a
-    /// scope that is erased.
+    /// Writes three scopes, deleted records, members, clients with kept outcomes, a ledger, blobs, and a scope that is
+    /// erased.
     func fill() async throws {
         let client = try await under.register(.numbered(900), for: .ann)
         for round in Int64(0)..<6 {
@@ -214,7 +214,7 @@ struct BackupGround: Sendable {
 }
 
 extension Blob {
-    /// As `filled`, under its own digest.
+    /// A blob as `filled` makes it, with its real digest.
     static func honest(_ count: Int) -> Blob {
         let bytes = Blob.filled(with: 7, count: count).bytes
         return Blob(digest: BlobDigest(sha256: ContentHash.hash(bytes)), bytes: bytes)

@@ -8,17 +8,17 @@ import TidemarkStore
 
 @testable import TidemarkEmbeddedStore
 
-/// Backups of both stores, made while the store is open, and what comes back.
+/// Backups of both stores, made while the store is open, and their restored contents.
 @Suite(.timeLimit(.minutes(10))) struct BackupTests {
-    /// What is the database's own, and what a restore or a backup writes.
+    /// Tables of the database's own, and those that a restore or a backup writes.
     private static let own = [
         "sync_fence", "sync_step", "sync_listener", "sync_backup", "sync_lineage", "sync_batch",
-        // Opening a file files what is recent.
+        // Opening a file files recent records.
         "sync_feed", "sync_page", "sync_filing",
     ]
 
     @Test(arguments: BackupGround.kinds)
-    func `every table comes back as it was, and the counts and digests of the manifest`(
+    func `every table is restored unchanged, with the counts and digests of the manifest`(
         _ kind: StoreKind
     ) async throws {
         try await BackupGround.with(kind) { ground in
@@ -46,7 +46,7 @@ import TidemarkStore
         }
     }
 
-    /// By the calls that nodes make.
+    /// The digest by the calls that nodes make.
     private static func digest(_ under: StoreUnderTest) async throws -> RecordDigest {
         var digest = RecordDigest()
         for window in try await under.windows([.a, .b, .c], span: 1_000) {
@@ -57,9 +57,9 @@ import TidemarkStore
         return digest
     }
 
-    // A Citus has no moment of all its machines: deploy/citus.md.
+    // A Citus has no common moment of all its machines: deploy/citus.md.
     @Test(arguments: BackupGround.kinds.filter { $0 != .postgres || !TestSchema.isSpread })
-    func `a backup shows one moment, however much is written and put meanwhile`(_ kind: StoreKind) async throws {
+    func `a backup shows one moment, whatever is written and put meanwhile`(_ kind: StoreKind) async throws {
         try await BackupGround.with(kind) { ground in
             try await ground.fill()
             let isOver = Flag()
@@ -89,18 +89,18 @@ import TidemarkStore
                     #expect(batches == blobs || batches == blobs + 1, "\(batches) batches, \(blobs) blobs")
                 }
             }
-            // It was written meanwhile.
+            // Batches were written meanwhile.
             #expect(try await ground.head() > 26)
             for name in ["one", "two", "three"] { #expect(try await ground.findings(name) == []) }
             try await ground.restore("two")
             #expect(try await ground.findings(of: ground.target) == [])
-            // The log is not held by anybody.
+            // No connection holds the log.
             #expect(try await ground.findings(of: ground.database) == [])
         }
     }
 
     @Test(arguments: BackupGround.kinds)
-    func `what is there already is left as it is, and named`(_ kind: StoreKind) async throws {
+    func `an existing target is left unchanged, and named`(_ kind: StoreKind) async throws {
         try await BackupGround.with(kind) { ground in
             try await ground.fill()
             _ = try await ground.backup()
@@ -132,7 +132,7 @@ import TidemarkStore
     }
 
     @Test(arguments: BackupGround.kinds)
-    func `a verified backup is written down where a node reads it, and no other`(_ kind: StoreKind) async throws {
+    func `a verified backup is recorded where a node reads it, and no other is`(_ kind: StoreKind) async throws {
         try await BackupGround.with(kind) { ground in
             try await ground.fill()
             let log = try ground.log
@@ -149,7 +149,7 @@ import TidemarkStore
     }
 
     @Test(arguments: BackupGround.kinds)
-    func `a backup of a database that is not sound is refused with what is wrong`(_ kind: StoreKind) async throws {
+    func `a backup of a damaged database is refused with the damage`(_ kind: StoreKind) async throws {
         try await BackupGround.with(kind) { ground in
             try await ground.fill()
             try await ground.run("DELETE FROM sync_batch WHERE seq = 8")
@@ -162,7 +162,7 @@ import TidemarkStore
     }
 }
 
-/// Tells a task that it may end.
+/// A flag that ends a task.
 private final class Flag: Sendable {
     private let state = Lock(false)
 

@@ -80,7 +80,7 @@ import TidemarkStore
     }
 }
 
-/// SplitMix64: the same numbers for the same seed everywhere.
+/// SplitMix64: the same numbers for the same seed on every system.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

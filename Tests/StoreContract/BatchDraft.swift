@@ -14,7 +14,7 @@ struct BatchDraft {
     /// The number that the next change gets.
     var next: SequenceNumber { batch.head.seq + 1 }
 
-    /// What has to be read for it.
+    /// The reads that the batch needs.
     var reads: ReadSet {
         var reads = ReadSet()
         reads.clients = batch.settlements.map(\.client.id)
@@ -22,7 +22,7 @@ struct BatchDraft {
         return reads
     }
 
-    /// A state of a record; a new one is born with it.
+    /// Adds a state of a record; a new record is born with it.
     @discardableResult
     mutating func put(
         _ id: LocalID, in scope: ScopeID = .a, collection: String = "message", born: SequenceNumber? = nil,
@@ -37,23 +37,23 @@ struct BatchDraft {
         return seq
     }
 
-    /// A membership that begins.
+    /// Adds a membership that begins.
     mutating func grant(_ user: UserID, _ scope: ScopeID, _ role: Role = .member) {
         let seq = skip()
         batch.memberships.append(MembershipChange(user: user, scope: scope, role: role, seq: seq, since: seq))
     }
 
-    /// A membership that goes on with another role.
+    /// Adds a membership that continues with another role.
     mutating func changeRole(_ user: UserID, _ scope: ScopeID, _ role: Role) {
         batch.memberships.append(MembershipChange(user: user, scope: scope, role: role, seq: skip(), since: nil))
     }
 
-    /// A membership that ends.
+    /// Adds a membership that ends.
     mutating func revoke(_ user: UserID, _ scope: ScopeID) {
         batch.memberships.append(MembershipChange(user: user, scope: scope, role: nil, seq: skip(), since: nil))
     }
 
-    /// Settles the client through `number`; each number after its last gets a result, refused where `refusing` says so.
+    /// Settles the client through `number`. Each number after its last gets a result: a refusal if `refusing` has it.
     mutating func settle(_ row: ClientRow, through number: Int64, refusing: Set<Int64> = []) {
         var client = row
         client.settledThrough = number
@@ -85,7 +85,7 @@ struct BatchDraft {
 }
 
 extension UniqueID {
-    /// A UUID that is easy to tell apart in a failure.
+    /// A UUID that is easy to recognise in a failure.
     static func numbered(_ number: Int64) -> UniqueID {
         UniqueID(high: 0x018f_3a2b_0000_7000, low: 1 << 63 | UInt64(bitPattern: number))
     }

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// Records that a plan only creates: it may be made before anybody knows whether they are there.
+/// Records that a plan only creates: it may be made without knowing whether they exist.
 @Suite struct BirthTests {
     private static let key = RecordKey(collection: "message", id: .numbered(7))
 
@@ -12,7 +12,7 @@ import TidemarkStore
         return reads
     }
 
-    /// Creates the record on top of `head`, as a plan from memory does.
+    /// Creates the record after `head`, as a plan from memory does.
     private func create(in under: StoreUnderTest, after head: Head) async throws -> Commitment {
         var draft = BatchDraft(after: head)
         draft.put(Self.key.id, body: #"{"text":"mine"}"#)
@@ -21,7 +21,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a record that is not there is created`(_ kind: StoreKind) async throws {
+    func `a record that does not exist is created`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let head = try await under.commit { $0.skip() }.head
             #expect(try await create(in: under, after: head) == .written(isHeard: false))
@@ -30,7 +30,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a record that is there stays as it is, and nothing of the batch is written`(_ kind: StoreKind) async throws {
+    func `an existing record stays unchanged, and nothing of the batch is written`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let first = try await under.commit { $0.put(Self.key.id, body: #"{"text":"first"}"#) }
             #expect(try await create(in: under, after: first.head) == .moved)
@@ -41,7 +41,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `the seat of a user in a birth that is there comes back with it`(_ kind: StoreKind) async throws {
+    func `the seat of a user in an existing birth is returned with it`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await under.commit { draft in
                 draft.put(Self.key.id)

@@ -7,7 +7,7 @@ import TidemarkStore
 @testable import TidemarkEmbeddedStore
 @testable import TidemarkPostgresStore
 
-/// Blobs that nothing names go, in three stages, and no other does.
+/// Unreferenced blobs are deleted in three stages, and no others are.
 @Suite(.timeLimit(.minutes(5))) struct BlobCompactionTests {
     private static let day: Milliseconds = 86_400_000
     private static let spans = BlobSpans(kept: 7 * day, withdrawn: day)
@@ -25,7 +25,7 @@ import TidemarkStore
             blobs: try #require(under.blobs as? any BlobCompacting), limit: limit)
     }
 
-    /// Steps until nothing is due at that day; all of them together.
+    /// Runs steps until nothing is due on that day, and returns all of them together.
     @discardableResult
     private func compact(
         _ under: StoreUnderTest, day: Int64, limit: Int = 500
@@ -62,7 +62,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `what nothing names is unnamed, then withdrawn, then gone with its bytes, and what is named stays`(
+    func `an unreferenced blob is unnamed, then withdrawn, then deleted, and a referenced one stays`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -86,7 +86,7 @@ import TidemarkStore
                     == BlobUsage(blobs: 1, bytes: Int64(named.bytes.count)))
             #expect(try await isThere(under, named))
             #expect(try await stage(under, lonely) == nil)
-            // Nothing of it is in the way of the next one.
+            // Nothing of it affects the next one.
             #expect(try await under.put(lonely, in: .b) == .kept)
             #expect(try await isThere(under, lonely, in: .b))
             #expect(try await !isThere(under, lonely))
@@ -114,14 +114,14 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a put while somebody looks for names wins, at each of the three`(_ kind: StoreKind) async throws {
+    func `a put during the search for names wins, in each of the three stages`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let found = blob(1)
             try await put(under, found)
             for (index, day) in ([20, 40, 60] as [Int64]).enumerated() {
                 for before in 0..<index { try await compact(under, day: day - Int64(20 - before * 8)) }
                 var compaction = try compaction(under)
-                // It is found, and looked for in its scope.
+                // It is found, and searched for in its scope.
                 for _ in 0..<3 { _ = try await compaction.step(now: day * Self.day) }
                 try await put(under, found, day: day)
                 var all = BlobCompactionStep(isDone: false)
@@ -136,7 +136,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a name that comes back makes a blob needed, also one that is withdrawn`(_ kind: StoreKind) async throws {
+    func `a name that returns makes a blob needed, also one that is withdrawn`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let found = blob(1)
             try await put(under, found)
@@ -150,7 +150,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `names count in the scopes of the blob alone, in what lives and in what was overwritten`(
+    func `only names in the blob's scopes matter, in living records and in overwritten values`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -184,7 +184,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a name that goes to another record while it is looked for is not missed`(_ kind: StoreKind) async throws {
+    func `a name that moves to another record during the search is not missed`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let found = blob(1)
             try await put(under, found)
@@ -192,7 +192,7 @@ import TidemarkStore
             try await under.commit { $0.put(.numbered(6), in: .a, body: naming(found)) }
             var compaction = try compaction(under, limit: 2)
             for _ in 0..<3 { _ = try await compaction.step(now: 10 * Self.day) }
-            // The second record was looked at; now it takes the name over.
+            // The second record was read; now it gets the name.
             try await under.commit { draft in
                 draft.put(.numbered(2), in: .a, born: 2, body: naming(found))
                 draft.put(.numbered(6), in: .a, born: 6, body: nil)
@@ -204,7 +204,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a step takes no more than twenty blobs, and no more than 16 MiB`(_ kind: StoreKind) async throws {
+    func `a step deletes at most twenty blobs, and at most 16 MiB`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let small = (0..<45).map { Blob.filled(with: $0, count: 10 + Int($0)) }
             let large = (100..<103).map { Blob.filled(with: $0, count: 9 << 20) }
@@ -225,9 +225,9 @@ import TidemarkStore
         }
     }
 
-    /// What it knows between two steps dies with the process.
+    /// The state between two steps is lost with the process.
     @Test(arguments: StoreKind.available)
-    func `ended after any step and begun again, it takes what nothing names and nothing else`(
+    func `ended after any step and begun again, it deletes only unreferenced blobs`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -253,8 +253,8 @@ import TidemarkStore
         }
     }
 
-    /// As many as a scope has, and one blob in as many scopes as are not looked through.
-    @Test func `scopes of a look are bounded, and what is in very many counts as named`() async throws {
+    /// Puts as many blobs as a scope has, and one blob into more scopes than are searched.
+    @Test func `scopes of a search are bounded, and a blob in very many is treated as named`() async throws {
         try await StoreKind.memory.withStore { under in
             let everywhere = Blob.filled(with: 1, count: 5)
             for number in 0..<DueBlob.pairsMax {
@@ -271,7 +271,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `the file of blobs becomes smaller, and what was withdrawn is so in a later process`() async throws {
+    @Test func `the file of blobs becomes smaller, and a withdrawn blob stays so in a later process`() async throws {
         let file = TemporaryFile()
         let path = EmbeddedBlobStore.path(besides: file.path)
         let records = InMemoryStore()
@@ -297,9 +297,9 @@ import TidemarkStore
         try file.remove()
     }
 
-    /// It would answer a put of something unnamed without a word of it to the others.
+    /// An older node would answer a put of an unnamed blob without informing the others.
     @Test(.enabled(if: TestSchema.isGiven))
-    func `while a node of the generation before is connected nothing goes, and what was found is needed again`()
+    func `while a node of the generation before is connected nothing is deleted, and found blobs are needed again`()
         async throws
     {
         try await TestSchema.with { schema in
@@ -317,7 +317,7 @@ import TidemarkStore
                 configuration: schema.configuration(), node: 2, options: TestSchema.options,
                 generations: PostgresSchema.generations.filter { $0.number < number }, logger: TestSchema.logger)
             let older = Task { try await before.run() }
-            // It answers, so that it is connected.
+            // The node answers, so it is connected.
             _ = try await before.read(ReadSet(), in: under.workspace)
             var compaction = try compaction(under)
             var all = BlobCompactionStep(isDone: false)
@@ -333,7 +333,7 @@ import TidemarkStore
         }
     }
 
-    /// Whatever a version before this one reads of a blob, a number below 0 is none of it.
+    /// In every stage an earlier version reads the usual values: numbers below 0 are only in columns that it ignores.
     @Test(.enabled(if: TestSchema.isGiven))
     func `the statements of the version before serve a blob in every stage`() async throws {
         try await TestSchema.with { schema in
@@ -351,7 +351,7 @@ import TidemarkStore
                     WHERE s.workspace = 'w' AND s.scope = 'a' AND s.digest = '\(found.digest)'
                     """)
                 #expect(sizes == ["\(found.bytes.count)"])
-                // Its put changes nothing: that is why nothing is taken away beside it.
+                // Its put changes nothing: therefore nothing is deleted beside it.
                 try await schema.sql(
                     """
                     INSERT INTO sync_blob AS b (workspace, digest, octets, created)

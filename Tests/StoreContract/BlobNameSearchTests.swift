@@ -21,20 +21,20 @@ import TidemarkStore
         #expect(found(in: text) == [Self.digest])
     }
 
-    @Test func `digits that are escaped are digits`() {
+    @Test func `escaped digits are digits`() {
         let escaped = Self.digest.text.utf8.map { "\\u00" + String($0, radix: 16) }.joined()
         #expect(found(in: "{\"f\":\"\(escaped)\"}") == [Self.digest])
         #expect(found(in: "{\"f\":\"\(escaped.uppercased().replacing("\\U", with: "\\u"))\"}") == [Self.digest])
     }
 
-    @Test func `what is cut, written large or torn apart is no name`() {
+    @Test func `a cut, upper-case or divided digest is no name`() {
         for text in [
             String(Self.digest.text.dropLast()), Self.digest.text.uppercased(),
             "\(Self.digest.text.prefix(32)) \(Self.digest.text.suffix(32))", "\\u00", "\\u003", "\\",
         ] { #expect(found(in: text).isEmpty, "\(text)") }
     }
 
-    @Test func `only what is asked for is found, and each where it stands beside another`() {
+    @Test func `only requested digests are found, also beside one another`() {
         let text = "\(Self.digest)\(Self.other)"
         #expect(found(in: text, wanted: [Self.digest, Self.other]) == [Self.digest, Self.other])
         #expect(found(in: text, wanted: [Self.other]) == [Self.other])

@@ -8,7 +8,7 @@ import TidemarkStore
     private static let sizes = [0, 1, 262_143, 262_144, 262_145, 700_000]
 
     @Test(arguments: StoreKind.available, sizes)
-    func `a blob comes back in parts as it was put`(_ kind: StoreKind, _ size: Int) async throws {
+    func `a blob is returned in parts, unchanged`(_ kind: StoreKind, _ size: Int) async throws {
         try await kind.withStore { under in
             let blob = Blob.filled(with: 7, count: size)
             #expect(try await under.put(blob, in: .a) == .kept)
@@ -22,7 +22,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `put again, it changes nothing`(_ kind: StoreKind) async throws {
+    func `a second put changes nothing`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let blob = Blob.filled(with: 7, count: 300_000)
             try await under.put(blob, in: .a)
@@ -48,7 +48,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `workspaces have neither blobs nor quota in common`(_ kind: StoreKind) async throws {
+    func `workspaces share neither blobs nor quota`(_ kind: StoreKind) async throws {
         try await kind.withStore(limits: .quota(1_000)) { under in
             let other = WorkspaceID(under.workspace.text + "'")
             let blob = Blob.filled(with: 7, count: 1_000)
@@ -62,7 +62,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `the quota is met to the byte, and what is beyond it leaves nothing`(_ kind: StoreKind) async throws {
+    func `the quota is exact to the byte, and an excess leaves nothing`(_ kind: StoreKind) async throws {
         try await kind.withStore(limits: .quota(1_000)) { under in
             let half = Blob.filled(with: 1, count: 500)
             let rest = Blob.filled(with: 2, count: 500)
@@ -74,7 +74,7 @@ import TidemarkStore
             #expect(try await under.blobs.size(of: beyond.digest, in: .a, of: under.workspace) == nil)
             #expect(try await under.put(rest, in: .a) == .kept)
             #expect(try await under.put(Blob.filled(with: 5, count: 1), in: .a) == .quotaUsedUp)
-            // What is there needs no room.
+            // An existing blob needs no space.
             #expect(try await under.put(half, in: .a) == .wasThere)
             #expect(try await under.put(half, in: .b) == .kept)
             #expect(try await under.blobs.usage(of: under.workspace) == BlobUsage(blobs: 2, bytes: 1_000))
@@ -82,7 +82,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `the same bytes put at once are stored once`(_ kind: StoreKind) async throws {
+    func `the same bytes put concurrently are stored once`(_ kind: StoreKind) async throws {
         try await kind.withStore(limits: .quota(600_000)) { under in
             let blob = Blob.filled(with: 7, count: 600_000)
             let receipts = try await withThrowingTaskGroup { group in
@@ -99,7 +99,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `puts at once do not pass the quota together`(_ kind: StoreKind) async throws {
+    func `concurrent puts do not exceed the quota together`(_ kind: StoreKind) async throws {
         try await kind.withStore(limits: .quota(3_000)) { under in
             let receipts = try await withThrowingTaskGroup { group in
                 for number: UInt8 in 0..<8 {
@@ -113,7 +113,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `hostile names are names`(_ kind: StoreKind) async throws {
+    func `hostile names are ordinary names`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             for (index, name) in IsolationTests.hostile.enumerated() {
                 let workspace = WorkspaceID("\(under.workspace.text.suffix(30))\(name)")
@@ -126,7 +126,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a file is found again by a later process, and is the owner's alone`() async throws {
+    @Test func `a file is found by a later process, and only its owner can read it`() async throws {
         let file = TemporaryFile()
         let path = EmbeddedBlobStore.path(besides: file.path)
         #expect(path.hasSuffix("/store.blobs.sqlite"))
@@ -149,7 +149,7 @@ import TidemarkStore
 }
 
 extension Blob {
-    /// Bytes that differ along the blob. The digest is made up, as a store takes the caller's word for it.
+    /// A blob with bytes that differ along it. The digest is invented, since a store trusts its caller.
     static func filled(with seed: UInt8, count: Int) -> Blob {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) &+ seed }
         var sum = UInt64(seed) &+ UInt64(count) << 8

@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import TidemarkEmbeddedStore
 
-/// Deleted bodies are kept for a restore to be judged by, are sent to nobody, and go with what is erased.
+/// Deleted bodies are kept for judging a restore, are sent to no client, and are deleted with an erasure.
 @Suite(.timeLimit(.minutes(5))) struct BuriedTests {
     private static let room = ScopeID(record: .numbered(1))
     private static let note = RecordKey(collection: "notes", id: .numbered(10))
@@ -48,14 +48,14 @@ import TidemarkStore
                 of: Self.note, scope: Self.room, before: .max, limit: 9, in: under.workspace
             ).entries
             #expect(entries.map(\.value.old) == ["annabel"])
-            // What is written anew over a tombstone that knows nothing.
+            // A new state over a tombstone without a body.
             try await under.commit { draft in draft.put(.numbered(11), in: Self.room, body: nil) }
             #expect(try await buried(under, RecordKey(collection: "message", id: .numbered(11))) == "")
         }
     }
 
     @Test(arguments: StoreKind.available)
-    func `what names an erased user, or was in an erased scope, is nobody's to bring back`(
+    func `a record of an erased user, or of an erased scope, can be restored by no user`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -80,7 +80,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `what an erased user had written and deleted is kept nowhere, also where it does not name them`(
+    func `deleted records of an erased user are kept nowhere, also if they do not name the user`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -104,7 +104,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `who may delete a record and not create one does not bring it back`(_ kind: StoreKind) async throws {
+    func `a user who may delete a record and not create one does not restore it`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let ann = try await delete(under)
             let annabel = try await ann.registry.client(2, of: UserID("annabel"))
@@ -113,7 +113,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a restore is judged alike after a restart`() async throws {
+    @Test func `a restore is judged the same after a restart`() async throws {
         let file = TemporaryFile()
         let first = try EmbeddedStore(path: file.path)
         let workspace = WorkspaceID("w")

@@ -4,7 +4,7 @@ import TidemarkStore
 
 @Suite struct ClientTests {
     @Test(arguments: StoreKind.available)
-    func `registering again gives the same row with what happened since`(_ kind: StoreKind) async throws {
+    func `a repeated registration returns the same row with later changes`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let row = try await under.register(.numbered(50), for: .ann)
             #expect(row == ClientRow(id: .numbered(50), user: .ann))
@@ -26,7 +26,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a user may register only so many clients, and keeps those`(_ kind: StoreKind) async throws {
+    func `a user may register a bounded number of clients, and keeps those`(_ kind: StoreKind) async throws {
         var limits = StoreLimits()
         limits.clientsPerUserMax = 2
         try await kind.withStore(limits: limits) { under in
@@ -40,7 +40,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `clients are listed in the order in which they would be missed least`(_ kind: StoreKind) async throws {
+    func `clients are listed from the least useful one`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             var rows: [ClientRow] = []
             for number in Int64(1)...5 { rows.append(try await under.register(.numbered(number), for: .ann)) }
@@ -72,7 +72,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a removed client is unknown from its batch on, and its id can be registered anew`(_ kind: StoreKind)
+    func `a removed client is unknown from its batch on, and its id can be registered again`(_ kind: StoreKind)
         async throws
     {
         var limits = StoreLimits()
@@ -80,7 +80,7 @@ import TidemarkStore
         try await kind.withStore(limits: limits) { under in
             let row = try await under.register(.numbered(1), for: .ann)
             _ = try await under.register(.numbered(2), for: .ann)
-            // Twice, so that a store which remembers knows the client.
+            // Twice, so that a store with a memory has the client.
             try await under.commit { $0.settle(row, through: 2) }
             var next = row
             next.settledThrough = 2
@@ -98,7 +98,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a client that is not there cannot be settled after its removal`(_ kind: StoreKind) async throws {
+    func `a client that was removed cannot be settled`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let row = try await under.register(.numbered(1), for: .ann)
             try await under.commit { $0.settle(row, through: 1) }

@@ -7,8 +7,8 @@ import TidemarkStore
 
 @testable import TidemarkEmbeddedStore
 
-/// What compaction gives back, and what it costs those who write meanwhile. `COMPACTION_FIGURES=200000` makes so many records,
-/// of which every second is deleted.
+/// The space that compaction returns, and its cost for concurrent writers. `COMPACTION_FIGURES=200000` makes so many
+/// records, of which every second is deleted.
 @Suite struct CompactionFigures {
     private static let count = ProcessInfo.processInfo.environment["COMPACTION_FIGURES"].flatMap { Int64($0) }
     private static let bodyBytes = 200
@@ -74,7 +74,7 @@ import TidemarkStore
                 let begun = clock.now
                 all = all + (try await store.compact(under.workspace, order))
                 steps.append(clock.now - begun)
-                // As the server does.
+                // With the server's pause.
                 try await clock.sleep(for: max(.milliseconds(50), (clock.now - begun) * 4))
             }
         }
@@ -102,7 +102,8 @@ import TidemarkStore
         return "\(times.count) commits, p50 \(sorted[sorted.count / 2]), p99 \(sorted[sorted.count * 99 / 100])"
     }
 
-    /// Changes one living record a commit, for so long and as long as `body` takes; the time of each.
+    /// Changes one living record in each commit while `body` runs, and at least for `length`; returns the time of each
+    /// commit.
     private func write(
         _ under: StoreUnderTest, for length: Duration, beside body: () async throws -> Void
     ) async throws -> [Duration] {
@@ -129,7 +130,7 @@ import TidemarkStore
     }
 }
 
-/// Any thread.
+/// A flag for any thread.
 private final class Flag: Sendable {
     private let state = Lock(false)
 

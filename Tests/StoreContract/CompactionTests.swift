@@ -6,7 +6,7 @@ import TidemarkStore
 
 @testable import TidemarkEmbeddedStore
 
-/// What is behind a workspace's horizon is forgotten, and everybody can tell that it is.
+/// Everything behind a workspace's horizon is forgotten, and every client can tell that it is.
 @Suite struct CompactionTests {
     private func order(_ time: Milliseconds, limit: Int = 500, openers: Set<String> = ["room"]) -> CompactionOrder {
         CompactionOrder(time: time, limit: limit, scopeCollections: openers)
@@ -16,7 +16,7 @@ import TidemarkStore
         try #require(under.store as? any Compacting)
     }
 
-    /// Steps until nothing is left; all of them together.
+    /// Runs steps until nothing is left, and returns all of them together.
     @discardableResult
     private func compact(_ under: StoreUnderTest, _ order: CompactionOrder) async throws -> CompactionStep {
         var all = CompactionStep(horizon: 0)
@@ -28,7 +28,7 @@ import TidemarkStore
         return all
     }
 
-    /// Five records at 1 to 5, of which 2 and 4 are deleted at 6 and 7; times are ten times the numbers.
+    /// Writes five records at 1 to 5, of which 2 and 4 are deleted at 6 and 7; times are ten times the numbers.
     private func fill(_ under: StoreUnderTest) async throws {
         for number: Int64 in 1...5 {
             try await under.commit(time: number * 10) { $0.put(.numbered(number), in: .a) }
@@ -39,7 +39,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a database vouches for the time of its oldest batch, and once it is compacted for that of the newest turn`(
+    func `a database's known time is that of its oldest batch, and once it is compacted that of the newest turn`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -60,7 +60,9 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `tombstones and batches behind the horizon go, and what lives stays`(_ kind: StoreKind) async throws {
+    func `tombstones and batches behind the horizon are deleted, and living records stay`(_ kind: StoreKind)
+        async throws
+    {
         try await kind.withStore { under in
             try await fill(under)
             let step = try await compact(under, order(70))
@@ -77,9 +79,9 @@ import TidemarkStore
         }
     }
 
-    /// A node of a version that knows no horizon judges cursors by their batches.
+    /// A node of a version without horizons judges cursors by their batches.
     @Test(arguments: StoreKind.available)
-    func `no tombstone goes while a batch behind the horizon is left`(_ kind: StoreKind) async throws {
+    func `no tombstone is deleted while a batch behind the horizon is left`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await fill(under)
             var tombstones: [Int] = []
@@ -96,7 +98,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `who stands below the horizon is told so, and who stands on it misses nothing`(_ kind: StoreKind) async throws
+    func `a client below the horizon is told so, and one at the horizon misses nothing`(_ kind: StoreKind) async throws
     {
         try await kind.withStore { under in
             try await fill(under)
@@ -119,7 +121,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `the horizon rises with time alone, to the end of a batch, and never falls`(_ kind: StoreKind) async throws {
+    func `the horizon rises only with time, to the end of a batch, and never falls`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await under.commit(time: 10) { $0.skip(3) }
             try await under.commit(time: 20) { $0.skip(4) }
@@ -134,7 +136,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a step takes no more than its limit, and steps come to an end`(_ kind: StoreKind) async throws {
+    func `a step deletes no more than its limit, and steps come to an end`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             for number: Int64 in 1...7 { try await under.commit(time: 1) { $0.put(.numbered(number), in: .a) } }
             for number: Int64 in 1...7 {
@@ -150,7 +152,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `what belongs to a dead scope goes before the record whose id opened it`(_ kind: StoreKind) async throws {
+    func `records of a deleted scope are deleted before the record whose id opened it`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let (dead, living): (LocalID, LocalID) = (.numbered(100), .numbered(200))
             for room in [dead, living] {
@@ -160,7 +162,7 @@ import TidemarkStore
                         $0.put(.numbered(number + Int64(room.low & 0xffff) * 10), in: ScopeID(record: room))
                     }
                 }
-                // One that happens to have the id of the room that it is in.
+                // A record that has the id of the room that it is in.
                 try await under.commit(time: 1) { $0.put(room, in: ScopeID(record: room), collection: "note") }
             }
             try await under.commit(time: 1) {
@@ -193,14 +195,14 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a tombstone that goes while it is brought back comes back whole, or the batch is planned again`(
+    func `a tombstone deleted during its restore is restored whole, or the batch is planned again`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
             try await fill(under)
             var reads = ReadSet()
             reads.records = [RecordKey(collection: "message", id: .numbered(2))]
-            // Raised before, since that waits for the lock of the plan.
+            // Raised before, since raising waits for the plan's lock.
             _ = try await compacting(under).compact(under.workspace, order(60, openers: ["message"]))
             let reading = try await under.store.read(reads, in: under.workspace)
             if reading.turn == nil { try await compact(under, order(70)) }
@@ -216,16 +218,16 @@ import TidemarkStore
     }
 
     @Test(.enabled(if: StoreKind.available.contains(.postgres)))
-    func `what is behind the horizon goes beside a plan that holds the lock`() async throws {
+    func `data behind the horizon is deleted beside a plan that holds the lock`() async throws {
         try await StoreKind.postgres.withStore { under in
             try await fill(under)
-            // The horizon is raised, and one batch goes.
+            // The horizon is raised, and one batch is deleted.
             _ = try await compacting(under).compact(under.workspace, order(71, limit: 1))
             var reads = ReadSet()
             reads.records = [RecordKey(collection: "message", id: .numbered(4))]
             let reading = try await under.store.read(reads, in: under.workspace)
             #expect(reading.turn != nil && reading.state.records.count == 1)
-            // The workspace is locked for a plan that knows one of two tombstones: both go all the same.
+            // The workspace is locked by a plan that knows one of two tombstones: both are deleted all the same.
             let step = try await compacting(under).compact(under.workspace, order(71))
             #expect(step.tombstones == 2)
             var draft = BatchDraft(after: reading.state.head, time: 90)
@@ -238,7 +240,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a plan counts what the steps then take`(_ kind: StoreKind) async throws {
+    func `a plan counts what the steps then delete`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await fill(under)
             let plan = try await compacting(under).compactionPlan(of: under.workspace, olderThan: 71)
@@ -249,7 +251,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a turn is taken once, and each workspace may keep longer`(_ kind: StoreKind) async throws {
+    func `a turn is claimed once, and each workspace may keep its past longer`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let store = try compacting(under)
             #expect(try await store.setKeep(5, of: under.workspace) == false, "there is none yet")
@@ -267,7 +269,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `all clients are gone through in parts, each once`(_ kind: StoreKind) async throws {
+    func `all clients are visited in parts, each once`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let store = try compacting(under)
             for number: Int64 in 1...5 { _ = try await under.register(.numbered(number), for: .ann) }
@@ -288,7 +290,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `what comes after the newest record was forgotten is found as anything else`(_ kind: StoreKind) async throws {
+    func `records after a forgotten newest one are found as any others`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             for number: Int64 in 1...4 { try await under.commit(time: 1) { $0.put(.numbered(number), in: .a) } }
             try await under.commit(time: 1) { $0.put(.numbered(4), in: .a, born: 4, body: nil) }
@@ -303,7 +305,7 @@ import TidemarkStore
         }
     }
 
-    /// Against the tables in memory, which are simple enough to be believed.
+    /// Compared with the tables in memory, which are simple enough to be trusted.
     @Test(arguments: StoreKind.available, [1, 2, 3] as [UInt64])
     func `whatever was deleted and when, every store forgets the same`(_ kind: StoreKind, _ seed: UInt64) async throws {
         try await kind.withStore { under in
@@ -330,7 +332,7 @@ import TidemarkStore
                 let steps = (try await compact(under, order), try await compact(other, order))
                 horizon = steps.0.horizon
                 #expect(steps.0.horizon == steps.1.horizon && steps.0.tombstones == steps.1.tombstones)
-                // What is gone is born anew.
+                // A forgotten record is born anew.
                 var reads = ReadSet()
                 reads.records = born.keys.map { RecordKey(collection: "message", id: .numbered($0)) }
                 let left = try await other.read(reads).records
@@ -354,7 +356,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a file becomes smaller by what it forgets`() async throws {
+    @Test func `a file shrinks by the data that it forgets`() async throws {
         let file = TemporaryFile()
         let store = try EmbeddedStore(path: file.path)
         let under = StoreUnderTest(store: store)

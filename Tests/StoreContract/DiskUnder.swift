@@ -4,9 +4,9 @@ import GRDBSQLite
 import Testing
 import TidemarkLock
 
-/// What a connection's log asks of the disk, counted; a test decides what becomes of a write, and sees each flush.
+/// Counts the calls of a connection's log to the disk. A test decides the result of a write, and sees each flush.
 ///
-/// It stands between SQLite and the file. Keep it until the connection is closed.
+/// It is between SQLite and the file. Keep it until the connection is closed.
 final class DiskUnder: @unchecked Sendable {  // the pointers are only followed on the connection's queue
     private struct State {
         var writes = 0
@@ -16,7 +16,7 @@ final class DiskUnder: @unchecked Sendable {  // the pointers are only followed 
         var failure: (any Error)?
     }
 
-    /// What a C function, which captures nothing, finds its disk by.
+    /// The disks by key, for C functions, which capture nothing.
     private static let disks = Lock<[Int: DiskUnder]>([:])
 
     private let key: Int
@@ -49,19 +49,19 @@ final class DiskUnder: @unchecked Sendable {  // the pointers are only followed 
         Self.disks.withLock { $0[key] = self }
     }
 
-    /// Writes to the log's file so far.
+    /// The number of writes to the log's file so far.
     var writes: Int { state.withLock { $0.writes } }
 
-    /// The next writes that find no room.
+    /// Sets the number of next writes that find no space.
     func refuse(_ count: Int) { state.withLock { $0.refusals = count } }
 
-    /// There is room for so long a log from here on.
+    /// Limits the log to this length from now on.
     func fill(at bytes: Int64) { state.withLock { $0.bytesMax = bytes } }
 
-    /// Is called after each flush; its first error is thrown by ``leave()``.
+    /// Sets a body that is called after each flush; ``leave()`` throws its first error.
     func onFlush(_ body: @escaping @Sendable () throws -> Void) { state.withLock { $0.flushed = body } }
 
-    /// Call it after the connection is closed.
+    /// Ends the counting; call it after the connection is closed.
     func leave() throws {
         _ = Self.disks.withLock { $0.removeValue(forKey: key) }
         methods.deallocate()
@@ -72,7 +72,7 @@ final class DiskUnder: @unchecked Sendable {  // the pointers are only followed 
         disks.withLock { $0[Int(bitPattern: file)] }
     }
 
-    /// False when there is no room.
+    /// False when there is no space.
     private func write(through end: Int64) -> Bool {
         state.withLock { state in
             state.writes += 1

@@ -10,8 +10,8 @@ import TidemarkStore
 @testable import TidemarkEmbeddedStore
 @testable import TidemarkPostgresStore
 
-/// Backups of databases that an earlier version left: whatever `tidemark migrate` can move is backed up, verified and restored
-/// before.
+/// Backups of databases that an earlier version left: each database that `tidemark migrate` can migrate can be backed
+/// up, verified and restored before.
 @Suite(.timeLimit(.minutes(10))) struct EarlierBackupTests {
     private static func inFolder(_ body: (String) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-\(UUID().uuidString)")
@@ -20,7 +20,7 @@ import TidemarkStore
         try await body(folder.path)
     }
 
-    /// Backs a database up, and reads both; returns the generation that the backup is of.
+    /// Backs a database up, reads both, and returns the manifest with the generation.
     private static func backUp(_ database: DatabaseLocation, to path: String) async throws -> BackupManifest {
         let (state, report) = try await Verification.database(database, show: { _ in })
         #expect(report.findings.lines == [])
@@ -43,13 +43,12 @@ import TidemarkStore
         try LandedFixture.unpack("server.blobs.sqlite", to: EmbeddedBlobStore.path(besides: path))
     }
 
-    /// `nil` for the landed version itself, which knew no generations.
-    /// This version's store opens no file without the table of erasures, which generation 9 has: of earlier ones the landed
-    /// version's file is read.
+    /// `nil` for the landed version itself, which had no generations. This version's store opens no file without the
+    /// table of erasures of generation 9: for earlier ones the landed version's file is read.
     static let fileGenerations: [Int?] = [nil] + EmbeddedSchema.generations.map(\.number).filter { $0 >= 9 }
 
     @Test(arguments: fileGenerations)
-    func `a file of each generation since the landed version is backed up as it is`(_ generation: Int?) async throws {
+    func `a file of each generation since the landed version is backed up unchanged`(_ generation: Int?) async throws {
         try await Self.inFolder { folder in
             let path = "\(folder)/server.sqlite"
             try Self.unpackLanded(path)
@@ -66,7 +65,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a backup of the landed version's file comes back with all that is in it`() async throws {
+    @Test func `a backup of the landed version's file is restored with everything in it`() async throws {
         try await Self.inFolder { folder in
             let (path, target) = ("\(folder)/server.sqlite", "\(folder)/new/server.sqlite")
             try Self.unpackLanded(path)
@@ -83,7 +82,7 @@ import TidemarkStore
     }
 
     @Test(arguments: 1...3)
-    func `a file from before the landed version is backed up as it is`(_ version: Int) async throws {
+    func `a file from before the landed version is backed up unchanged`(_ version: Int) async throws {
         try await Self.inFolder { folder in
             let path = "\(folder)/server.sqlite"
             let queue = try DatabaseQueue(path: path)
@@ -105,7 +104,7 @@ import TidemarkStore
 
     // MARK: PostgreSQL
 
-    /// Runs `body` with another database that has the schema's name, and nothing in it.
+    /// Runs `body` with another, empty database that has the schema's name.
     private static func withTarget(_ schema: TestSchema, _ body: (String) async throws -> Void) async throws {
         let database = "earlier_" + UUID().uuidString.lowercased().filter { $0 != "-" }
         try await PostgresScript.run(schema.configuration(), sql: "CREATE DATABASE \(database)")
@@ -124,7 +123,7 @@ import TidemarkStore
     static let tableGenerations: [Int?] = [nil] + PostgresSchema.generations.map(\.number)
 
     @Test(.enabled(if: TestSchema.isGiven && !TestSchema.isSpread), arguments: tableGenerations)
-    func `tables of each generation since the landed version are backed up as they are`(
+    func `tables of each generation since the landed version are backed up unchanged`(
         _ generation: Int?
     ) async throws {
         try await TestSchema.with { schema in
@@ -146,7 +145,7 @@ import TidemarkStore
     }
 
     @Test(.enabled(if: TestSchema.isGiven && !TestSchema.isSpread), arguments: [nil, 9])
-    func `a backup of earlier tables comes back with all that is in them, also after a kill`(
+    func `a backup of earlier tables is restored with everything in them, also after a kill`(
         _ generation: Int?
     ) async throws {
         try await TestSchema.with { schema in
@@ -182,12 +181,12 @@ import TidemarkStore
         }
     }
 
-    @Test(.enabled(if: TestSchema.isGiven)) func `tables whose restore was cut short are opened by nobody, and known`()
+    @Test(.enabled(if: TestSchema.isGiven)) func `tables of an interrupted restore are recognised, and not opened`()
         async throws
     {
         try await TestSchema.with { schema in
             try await LandedFixture.load(into: schema)
-            // As pg_restore leaves them.
+            // The state in which pg_restore leaves them.
             try await schema.sql("DELETE FROM sync_migration")
             let look = try await PostgresRestoring.look(
                 schema.configuration(), logger: TestSchema.logger)
@@ -203,7 +202,7 @@ import TidemarkStore
     }
 
     @Test(.enabled(if: TestSchema.isGiven && !TestSchema.isSpread), arguments: 1...5)
-    func `tables from before the landed version are backed up as they are, and come back`(_ version: Int) async throws {
+    func `tables from before the landed version are backed up unchanged, and restored`(_ version: Int) async throws {
         try await TestSchema.with { schema in
             try await schema.sql(PostgresSchema.makeHistory)
             for (index, step) in PostgresSchema.steps.prefix(version).enumerated() {

@@ -4,7 +4,7 @@ import TidemarkEmbeddedStore
 import TidemarkModel
 import TidemarkStore
 
-/// What a killed process or a power cut leaves: the file and its log as they were at some moment, perhaps torn.
+/// The file and its log as a killed process or a power cut leaves them: from some moment, perhaps torn.
 @Suite struct EmbeddedCrashTests {
     private static let batchCount: Int64 = 40
 
@@ -56,7 +56,7 @@ import TidemarkStore
         var reached = Set<Int>()
         for part in 1...24 {
             let target = TemporaryFile()
-            // Primes, so that cuts fall inside frames too.
+            // Prime numbers, so that cuts are inside frames too.
             try copy(source.path, to: target, keptBytes: size * part / 24 - part * 131)
             let survivor = StoreUnderTest(store: try EmbeddedStore(path: target.path), workspace: under.workspace)
             let tail = try await survivor.store.tail(after: 0, limit: 100, in: under.workspace).batches
@@ -71,7 +71,7 @@ import TidemarkStore
         try source.remove()
     }
 
-    /// Where each transaction in the log ends: the last frame of one names the size of the file after it.
+    /// The ends of all transactions in the log: the last frame of a transaction has the size of the file after it.
     private func commitEnds(of log: Data) -> [Int] {
         func word(_ offset: Int) -> UInt32 { log[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
         let frame = 24 + Int(word(8))
@@ -79,7 +79,7 @@ import TidemarkStore
             .filter { word($0 + 4) != 0 && log[$0 + 8..<$0 + 16] == log[16..<24] }.map { $0 + frame }
     }
 
-    @Test func `a log that ends behind any transaction has a batch and the clients that it settles, or neither`()
+    @Test func `a log cut after any transaction has a batch and the clients that it settles, or neither`()
         async throws
     {
         let source = TemporaryFile()

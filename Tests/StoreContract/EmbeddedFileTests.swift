@@ -44,7 +44,7 @@ import TidemarkStore
                 try await under.commit { $0.put(.numbered(number), body: body) }
             }
             let log = try FileManager.default.attributesOfItem(atPath: file.path + "-wal")[.size] as? Int64
-            // The backstop, and the batch that passes it.
+            // The maximal length, and the batch that exceeds it.
             #expect(try #require(log) < 64 * 1_024 * Int64(Checkpointer.backstop + 2))
             try store.close()
             let again = try EmbeddedStore(path: file.path)
@@ -55,7 +55,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a store that is closed twice stays closed, and what is asked of it fails`() async throws {
+    @Test func `a store that is closed twice stays closed, and its calls fail`() async throws {
         try await withFile { file in
             let store = try EmbeddedStore(path: file.path)
             try store.close()
@@ -103,7 +103,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `the file and its log belong to their owner alone, in a folder that is made`() async throws {
+    @Test func `the file and its log can be read by their owner alone, in a folder that is created`() async throws {
         try await withFile { file in
             let path = file.folder.appendingPathComponent("deep/er/store.sqlite").path
             let store = try EmbeddedStore(path: path)
@@ -116,7 +116,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a second user of the file is refused until the first has gone`() async throws {
+    @Test func `a second user of the file is refused until the first has closed it`() async throws {
         try await withFile { file in
             do {
                 let store = try EmbeddedStore(path: file.path)
@@ -130,7 +130,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a file that is no database is refused with what to do, and left as it is`() async throws {
+    @Test func `a file that is no database is refused with what to do, and left unchanged`() async throws {
         try await withFile { file in
             let bytes = Data(String(repeating: "not a database. ", count: 1_000).utf8)
             try bytes.write(to: URL(fileURLWithPath: file.path))
@@ -141,7 +141,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a folder that cannot be made is said`() async throws {
+    @Test func `a folder that cannot be created is reported`() async throws {
         try await withFile { file in
             try Data().write(to: URL(fileURLWithPath: file.path))
             let error = #expect(throws: StoreError.self) { try EmbeddedStore(path: file.path + "/store.sqlite") }
@@ -150,7 +150,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a full disk refuses the batch whole and the store goes on when there is room`() async throws {
+    @Test func `a full disk refuses the batch whole and the store continues when there is space`() async throws {
         try await withFile { file in
             var options = EmbeddedStore.Options()
             options.fileBytesMax = 256 * 1024

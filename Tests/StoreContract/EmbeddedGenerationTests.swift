@@ -7,11 +7,11 @@ import TidemarkStore
 
 @testable import TidemarkEmbeddedStore
 
-/// A file whose tables move.
+/// A file whose tables are migrated.
 @Suite(.timeLimit(.minutes(5)))
 struct EmbeddedGenerationTests {
     private static let own = EmbeddedBaseline.generation
-    /// This version's and one more, with each kind of step.
+    /// This version's generations and one more, with each kind of step.
     private static let next =
         EmbeddedSchema.generations + [
             Generation(
@@ -43,7 +43,7 @@ struct EmbeddedGenerationTests {
         return options
     }
 
-    /// A file as the landed version left it, with clients.
+    /// Makes a file as the landed version left it, with clients.
     private func makeLanded(_ path: String, clients: Int = 5) throws {
         try FileManager.default.createDirectory(
             at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -64,7 +64,7 @@ struct EmbeddedGenerationTests {
         try pool.close()
     }
 
-    /// What SQLite knows of the tables, and what has been noted, as lines that can be compared.
+    /// SQLite's description of the tables, and the recorded steps, as lines that can be compared.
     private func catalog(_ path: String) throws -> [String] {
         try DatabaseQueue(path: path).read { db in
             let tables = try String.fetchAll(
@@ -107,7 +107,7 @@ struct EmbeddedGenerationTests {
         #expect(EmbeddedSchema.generations.map(\.number) == Array(5...EmbeddedBaseline.generation))
     }
 
-    @Test func `a new file is the same as one that came all the way`() async throws {
+    @Test func `a new file is the same as one that was migrated through all generations`() async throws {
         let (made, grown) = (TemporaryFile(), TemporaryFile())
         try makeLanded(grown.path, clients: 0)
         for file in [made, grown] {
@@ -122,7 +122,7 @@ struct EmbeddedGenerationTests {
         for file in [made, grown] { try file.remove() }
     }
 
-    @Test func `what was noted as step 5 between two releases is taken over`() async throws {
+    @Test func `what was recorded as step 5 between two releases is accepted`() async throws {
         let file = TemporaryFile()
         try makeLanded(file.path)
         let pool = try DatabasePool(path: file.path)
@@ -142,7 +142,7 @@ struct EmbeddedGenerationTests {
         try file.remove()
     }
 
-    @Test func `a file that was killed in any step goes on, and ends like one that was not`() async throws {
+    @Test func `a file that was killed in any step continues, and ends like one that was not`() async throws {
         let whole = TemporaryFile()
         try makeLanded(whole.path)
         let store = try EmbeddedStore(path: whole.path, options: Self.options())
@@ -154,7 +154,7 @@ struct EmbeddedGenerationTests {
         for events in 1..<99 {
             let (file, killed) = (TemporaryFile(), TemporaryFile())
             try makeLanded(file.path)
-            // What is on disk at that moment, with a transaction open, is what a kill leaves.
+            // A kill leaves what is on disk at that moment, with a transaction open.
             let killer = Killer(after: events) { try Self.copyAsIs(file.path, to: killed.path) }
             let store = try EmbeddedStore(path: file.path, options: Self.options(), report: killer.hear)
             try await store.migrate(.contract, report: killer.hear)
@@ -183,7 +183,7 @@ struct EmbeddedGenerationTests {
         }
     }
 
-    @Test func `the version before opens a file that was moved, and after contracting is refused in words`()
+    @Test func `the version before opens a migrated file, and after contracting is refused with an explanation`()
         async throws
     {
         let file = TemporaryFile()
@@ -210,14 +210,14 @@ struct EmbeddedGenerationTests {
         #expect(
             error?.reason.contains("serves generation \(Self.own + 1) and later, this version is of \(Self.own)")
                 == true)
-        // GRDB's own question, which is the landed version's.
+        // GRDB's own check, which is the landed version's.
         let isLater = try await DatabasePool(path: file.path).read(
             EmbeddedSchema.migrator(report: { _ in }).hasBeenSuperseded)
         #expect(isLater)
         try file.remove()
     }
 
-    @Test func `a step that is needed is made when the file is opened, and the others beside serving`() async throws {
+    @Test func `a required step runs when the file is opened, and the others beside serving`() async throws {
         let file = TemporaryFile()
         try makeLanded(file.path)
         let store = try EmbeddedStore(path: file.path, options: Self.options())
@@ -234,7 +234,7 @@ struct EmbeddedGenerationTests {
         try file.remove()
     }
 
-    @Test func `a plan says what each step does, and does nothing`() async throws {
+    @Test func `a plan describes each step, and changes nothing`() async throws {
         let file = TemporaryFile()
         #expect(try EmbeddedStore.migrationPlan(.all, path: file.path).isEmpty)
         #expect(!FileManager.default.fileExists(atPath: file.path))
@@ -253,7 +253,7 @@ struct EmbeddedGenerationTests {
     }
 }
 
-/// Does something once, when it has heard of a migration so often.
+/// Runs an action once, after a number of migration events.
 private final class Killer: Sendable {
     private let rest: Lock<Int>
     private let kill: @Sendable () throws -> Void

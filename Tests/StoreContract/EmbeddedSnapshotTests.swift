@@ -6,14 +6,15 @@ import TidemarkStore
 
 @testable import TidemarkEmbeddedStore
 
-/// The two files of an embedded store in one snapshot: a record that names a blob is never without it.
+/// The two files of an embedded store in one snapshot: a record that names a blob is never without the blob.
 @Suite(.timeLimit(.minutes(1))) struct EmbeddedSnapshotTests {
     private struct Found: Equatable {
         var records = 0
         var blobs = 0
     }
 
-    /// A store whose records are rows of `sync_workspace` and whose blobs are rows of `sync_blob`: all that is counted here.
+    /// A store whose records are rows of `sync_workspace` and whose blobs are rows of `sync_blob`: the tests count only
+    /// these.
     private func withFiles(_ body: (EmbeddedStore, EmbeddedBlobStore, String) throws -> Void) throws {
         let file = TemporaryFile()
         let store = try EmbeddedStore(path: file.path)
@@ -64,7 +65,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a blob that is put between, and named later, is not there without what names it`() throws {
+    @Test func `a blob put in between, and named later, is absent without the record that names it`() throws {
         try withFiles { store, blobs, path in
             try put(1, blobs)
             try name(1, store)
@@ -77,7 +78,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `what is written to the records between is not seen, and nothing begins again`() throws {
+    @Test func `writes to the records in between are not seen, and nothing begins again`() throws {
         try withFiles { store, _, path in
             var attempts = 0
             let found = try look(path) {

@@ -6,7 +6,7 @@ import TidemarkStore
 
 @testable import TidemarkEmbeddedStore
 
-/// The marks of erased scopes: each stays as long as its own tombstone, whatever becomes of others.
+/// The marks of erased scopes: each stays as long as its own tombstone, whatever happens to others.
 @Suite(.timeLimit(.minutes(5))) struct ErasureMarkTests {
     private static let (first, second) = (LocalID.numbered(100), LocalID.numbered(200))
 
@@ -59,7 +59,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a compaction that is rolled back lets nobody into an erased scope`() async throws {
+    @Test func `a compaction that is rolled back opens no erased scope`() async throws {
         try await StoreKind.embedded.withStore { under in
             try await eraseTwo(under)
             // The commit itself fails, after everything in it has succeeded.
@@ -80,7 +80,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `an erased scope gets no blob, and another goes on getting some`(_ kind: StoreKind) async throws {
+    func `an erased scope gets no blob, and others still get some`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await eraseTwo(under)
             let (blob, scope) = (Blob.filled(with: 9, count: 300_000), ScopeID(record: Self.first))
@@ -91,7 +91,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `an erased blob goes although another workspace has the same bytes, which stay there`(
+    func `an erased blob is deleted although another workspace has the same bytes, which stay there`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -104,7 +104,7 @@ import TidemarkStore
             let erasing = try #require(under.blobs as? any BlobErasing)
             #expect(try await erasing.eraseBlobs(of: scope, in: under.workspace).blobs == 1)
             #expect(try await under.blobs.usage(of: under.workspace) == BlobUsage())
-            // Put again, it is new: nothing of it was left.
+            // A new put stores it anew: nothing of it was left.
             #expect(try await under.put(blob, in: .b) == .kept)
             #expect(try await under.blobs.size(of: blob.digest, in: scope, of: under.workspace) == nil)
             #expect(try await under.blobs.usage(of: other) == BlobUsage(blobs: 1, bytes: 300_000))

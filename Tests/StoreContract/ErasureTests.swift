@@ -7,16 +7,16 @@ import TidemarkStore
 @testable import TidemarkEmbeddedStore
 @testable import TidemarkPostgresStore
 
-/// Of an erased scope nothing is left, whatever happens on the way, and of all others everything.
+/// An erased scope leaves nothing, whatever happens meanwhile, and all others keep everything.
 @Suite(.timeLimit(.minutes(5))) struct ErasureTests {
-    /// Stands in everything that the scope holds.
+    /// A text in everything that the scope holds.
     static let secret = "a-secret-that-must-go"
     static let room = LocalID.numbered(100)
     static let scope = ScopeID(record: room)
 
     struct Cut: Error {}
 
-    /// Erases as a command would; cut short at the step of that number.
+    /// Erases as a command would, interrupted at the step with that number.
     @discardableResult
     static func erase(
         _ under: StoreUnderTest, scope: ScopeID = scope, stepRows: Int = 2, cutAt step: Int? = nil,
@@ -34,7 +34,8 @@ import TidemarkStore
         return try await eraser.erase(scope, in: under.workspace, openers: ["room", "hall"], tell: tell)
     }
 
-    /// A room with five members, eight notes of which two are deleted, a ledger and a blob; beside it a scope of another's.
+    /// Writes a room with five members, eight notes (two of them deleted), a ledger and a blob, beside another user's
+    /// scope.
     static func fill(_ under: StoreUnderTest) async throws {
         _ = try await under.store.follow(under.workspace, node: 77, now: 1_000)
         try await under.commit { draft in
@@ -77,7 +78,7 @@ import TidemarkStore
         }
     }
 
-    /// What is to hold once the scope is erased, however often and from wherever that was begun.
+    /// Checks everything that must be true once the scope is erased, however often the erasure was begun.
     static func check(_ under: StoreUnderTest) async throws {
         let (store, workspace) = (under.store, under.workspace)
         for user in ["ann", "bob", "cyd", "dan", "eve"] {
@@ -117,7 +118,7 @@ import TidemarkStore
         try await checkOrder(under)
     }
 
-    /// Batches tile, none has a word of what is gone, and the order goes on.
+    /// Checks that batches tile, none contains erased text, and the order continues.
     private static func checkOrder(_ under: StoreUnderTest) async throws {
         let all = try await under.store.tail(after: 0, limit: 1_000, in: under.workspace).batches
         var next: SequenceNumber = 1
@@ -133,7 +134,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `of an erased scope nothing is left, and of another everything`(_ kind: StoreKind) async throws {
+    func `nothing of an erased scope is left, and everything of another`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await Self.fill(under)
             let erasing = try #require(under.store as? any Erasing)
@@ -151,7 +152,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `cut short at any step, it does the rest when it is called again`(_ kind: StoreKind) async throws {
+    func `interrupted at any step, it does the rest when it is called again`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await Self.fill(under)
             var cuts = 0
@@ -175,7 +176,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a write that is on its way brings nothing back`(_ kind: StoreKind) async throws {
+    func `a write that is on its way restores nothing`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await Self.fill(under)
             var reads = ReadSet()
@@ -188,7 +189,7 @@ import TidemarkStore
             let erasing = try #require(under.store as? any Erasing)
             _ = try await erasing.beginErasure(of: Self.scope, in: under.workspace, now: 2_000)
             do {
-                // From memory: PostgreSQL has it planned again before it says what is wrong.
+                // Planned from memory: PostgreSQL has it planned again before it reports the reason.
                 #expect(try await under.store.commit(late, in: under.workspace) == .moved)
             } catch {
                 #expect(error as? StoreError == .erasedScope)
@@ -209,7 +210,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `other nodes are told of the ends, and batches from before have no bodies`(_ kind: StoreKind) async throws {
+    func `other nodes learn of the ends, and earlier batches have no bodies`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await Self.fill(under)
             let before = try await under.store.session(for: .ann, client: nil, in: under.workspace).head.seq
@@ -227,7 +228,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a scope that no record opens is erased as well, and one of an empty workspace is none`(
+    func `a scope that no record opens is erased as well, and one of an empty workspace does not exist`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -248,7 +249,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `the mark goes when the horizon has passed its tombstone`(_ kind: StoreKind) async throws {
+    func `the mark is deleted when the horizon has passed its tombstone`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await Self.fill(under)
             try await Self.erase(under)
@@ -289,7 +290,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `of an erased workspace nothing is left, nobody gets in again, and others have theirs`(
+    func `nothing of an erased workspace is left, no client gets in again, and others keep theirs`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -324,7 +325,7 @@ import TidemarkStore
         }
         await #expect(throws: StoreError.erasedWorkspace) { try await store.follow(workspace, node: 3, now: 1) }
         await #expect(throws: StoreError.erasedWorkspace) { try await store.read(ReadSet(), in: workspace) }
-        // Its order is not there any more, which proves no rewind.
+        // Its order no longer exists, which proves no rewind.
         let lost = EpochRaise(
             .lost(Head(seq: 9, nonce: 4, time: 1, epoch: 1)), reason: .head, nonce: 5, now: 6_000)
         await #expect(throws: StoreError.erasedWorkspace) { try await store.raiseEpoch(lost, in: workspace) }
@@ -353,7 +354,7 @@ import TidemarkStore
 
     // MARK: The bytes
 
-    @Test func `the files of SQLite have no byte of it, nor has the log`() async throws {
+    @Test func `neither the files of SQLite nor the log have a byte of it`() async throws {
         let file = TemporaryFile()
         let store = try EmbeddedStore(path: file.path)
         let blobs = try EmbeddedBlobStore(path: EmbeddedBlobStore.path(besides: file.path))
@@ -384,7 +385,7 @@ import TidemarkStore
     }
 
     @Test(.enabled(if: TestSchema.isGiven))
-    func `no row of PostgreSQL has a word of it`() async throws {
+    func `no row of PostgreSQL contains it`() async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             let under = StoreUnderTest(store: running.store, blobs: running.store)
@@ -418,7 +419,7 @@ import TidemarkStore
     }
 
     @Test(.enabled(if: TestSchema.isGiven))
-    func `nothing is erased beside a node that does not know what that is`() async throws {
+    func `nothing is erased beside a node of a version without erasure`() async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             let under = StoreUnderTest(store: running.store, blobs: running.store)
@@ -440,9 +441,9 @@ import TidemarkStore
         }
     }
 
-    /// A put that has looked at the scope before, and writes after it.
+    /// A put that has checked the scope before, and writes after the erasure.
     @Test(.enabled(if: TestSchema.isGiven))
-    func `a blob that is on its way does not get into an erased scope`() async throws {
+    func `a blob that is on its way is not stored in an erased scope`() async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             let under = StoreUnderTest(store: running.store, blobs: running.store)
@@ -458,7 +459,7 @@ import TidemarkStore
     }
 }
 
-/// Counts from one.
+/// A counter that starts at one.
 private actor Counter {
     private var count = 0
 

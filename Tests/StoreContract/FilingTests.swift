@@ -5,7 +5,7 @@ import TidemarkStore
 
 @testable import TidemarkEmbeddedStore
 
-/// The tables that find a scope's records learn of them late: nothing of that may be seen.
+/// Records are filed late in the tables that find a scope's records: no reader may notice.
 @Suite struct FilingTests {
     private static let scopes = [ScopeID.a, .b, .c]
 
@@ -28,7 +28,7 @@ import TidemarkStore
     }
 
     @Test(arguments: 1...12)
-    func `a scope's records are found whether they are filed or not, changed, deleted and brought back`(
+    func `a scope's records are found whether they are filed or not, changed, deleted and restored`(
         _ seed: UInt64
     ) async throws {
         try await withStore(.init(recordsPerScope: Int(seed % 4) + 1, scopesMax: 3)) { store, under, _ in
@@ -77,7 +77,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a search of recent and filed records ends where its reader says so`() async throws {
+    @Test func `a search of recent and filed records ends where its reader ends it`() async throws {
         try await withStore(.init(recordsPerScope: 2, scopesMax: 10)) { store, under, _ in
             for number: Int64 in 1...3 { try await under.commit { $0.put(.numbered(number)) } }
             #expect(try await store.rows() == (recent: 1, filed: 2))
@@ -95,7 +95,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `recent records are never many, however many scopes they have`() async throws {
+    @Test func `recent records are never many, whatever the number of their scopes`() async throws {
         try await withStore(.init(recordsPerScope: 4, scopesMax: 10)) { store, under, _ in
             for round: Int64 in 0..<100 {
                 try await under.commit { draft in
@@ -116,12 +116,12 @@ import TidemarkStore
                 try await under.commit { $0.put(.numbered(number)) }
                 recent.append(try await store.rows().recent)
             }
-            // The batch that was enough is not kept waiting: the next one files.
+            // The batch that reached the bound does not wait: the next one files.
             #expect(recent == [1, 2, 3, 4, 1, 2])
         }
     }
 
-    @Test func `a change of a record that is there does not count`() async throws {
+    @Test func `a change of an existing record is not counted`() async throws {
         try await withStore(.init(recordsPerScope: 4, scopesMax: 10)) { store, under, _ in
             try await under.commit { $0.put(.numbered(1)) }
             for _ in 1...9 { try await under.commit { $0.put(.numbered(1), born: 1) } }
@@ -145,7 +145,7 @@ import TidemarkStore
     @Test func `batches that are rolled back whenever they file leave no more recent records`() async throws {
         try await withStore(.init(recordsPerScope: 3, scopesMax: 10)) { store, under, _ in
             try await under.commit { draft in
-                // So many that it would be the first attempt of a batch that files, each time.
+                // Enough to make it the first attempt of a filing batch each time.
                 for number: Int64 in [1, 1_000, 1_001] { draft.put(.numbered(number)) }
             }
             for number: Int64 in 2...60 {
@@ -162,7 +162,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `what is recent when the store ends is filed when it opens`() async throws {
+    @Test func `recent records at the end of the store are filed when it opens`() async throws {
         try await withStore(.init()) { store, under, file in
             try await under.commit { draft in
                 for number: Int64 in 1...5 { draft.put(.numbered(number)) }
@@ -177,7 +177,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a store that has no room to file opens, and finds everything`() async throws {
+    @Test func `a store without space to file opens, and finds everything`() async throws {
         try await withStore(.init(recordsPerScope: 1_000)) { store, under, file in
             try await under.commit { draft in
                 for number: Int64 in 1...900 { draft.put(.numbered(number)) }
@@ -209,7 +209,7 @@ extension EmbeddedStore {
 }
 
 extension BatchDraft {
-    /// A new record, or a state of one of `records`: changed, deleted or brought back.
+    /// Adds a new record, or a state of one of `records`: changed, deleted or restored.
     fileprivate mutating func change(
         _ records: inout [StoredRecord], among scopes: [ScopeID], using generator: inout SeededGenerator
     ) {

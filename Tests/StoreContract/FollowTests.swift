@@ -8,7 +8,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `following a new workspace makes it, at the start`(_ kind: StoreKind) async throws {
+    func `following a new workspace creates it, at the start`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let head = try await under.store.follow(under.workspace, node: .max, now: 1_000)
             #expect(head == .start)
@@ -85,7 +85,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a read of the tail says which batch it stands on`(_ kind: StoreKind) async throws {
+    func `a read of the tail names the batch before it`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             _ = try await under.store.follow(under.workspace, node: 7, now: 1_000)
             var heads: [Head] = []

@@ -6,7 +6,7 @@ import TidemarkSQLite
 
 /// The log of a SQLite file, written in large pieces.
 @Suite struct GatheredLogTests {
-    /// A file with a table and a connection whose log is written in pieces.
+    /// Runs with a file that has a table, and a connection whose log is written in large pieces.
     private func withQueue(
         isGathered: Bool = true, cachePages: Int = 2_000,
         _ body: (DatabaseQueue, DiskUnder, TemporaryFile) throws -> Void
@@ -60,12 +60,12 @@ import TidemarkSQLite
         }
     }
 
-    @Test func `what a power cut leaves after a commit has all of it`() throws {
+    @Test func `a power cut after a commit leaves all of it`() throws {
         try withQueue { queue, disk, file in
             let committing = Lock(0)
             let flushes = Lock(0)
             disk.onFlush {
-                // The files as they are when the disk has answered: nothing of this commit may be missing.
+                // The files when the disk has answered: nothing of this commit may be missing.
                 let copy = TemporaryFile()
                 try FileManager.default.createDirectory(at: copy.folder, withIntermediateDirectories: true)
                 for suffix in ["", "-wal"] {
@@ -111,7 +111,7 @@ import TidemarkSQLite
         }
     }
 
-    @Test func `a commit for which there is no room fails whole, and the next one goes on`() throws {
+    @Test func `a commit without space fails whole, and the next one succeeds`() throws {
         try withQueue { queue, disk, file in
             try queue.write { try insert(0..<10, $0) }
             disk.refuse(1)
@@ -123,13 +123,13 @@ import TidemarkSQLite
         }
     }
 
-    /// Bytes of the log's file.
+    /// The size of the log's file in bytes.
     private func logBytes(of file: TemporaryFile) throws -> Int64 {
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path + "-wal")
         return try #require(attributes[.size] as? Int64)
     }
 
-    @Test func `a log grows by more than a commit, so that most commits leave its length as it is`() throws {
+    @Test func `a log grows by more than a commit, so that most commits keep its length`() throws {
         try withQueue { queue, _, file in
             var lengths: [Int64] = []
             for number in 0..<200 {
@@ -138,12 +138,12 @@ import TidemarkSQLite
             }
             #expect(lengths == lengths.sorted())
             #expect((2...20).contains(Set(lengths).count))
-            // Begun anew, it is written over.
+            // When it begins anew, it is overwritten.
             let grown = try logBytes(of: file)
             try queue.writeWithoutTransaction { db in _ = try db.checkpoint(.restart) }
             try queue.write { try insert(200..<300, $0) }
             #expect(try logBytes(of: file) == grown)
-            // Cut, it grows again.
+            // When it is cut, it grows again.
             try queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
             try queue.write { try insert(300..<301, $0) }
             let first = try logBytes(of: file)
@@ -153,7 +153,7 @@ import TidemarkSQLite
         }
     }
 
-    @Test func `a commit that finds room is made where there is none ahead of it`() throws {
+    @Test func `a commit that fits is written even if the log cannot grow ahead of it`() throws {
         try withQueue { queue, disk, file in
             try queue.write { try insert(0..<1, $0) }
             let length = try logBytes(of: file)
@@ -174,18 +174,18 @@ import TidemarkSQLite
         }
     }
 
-    @Test func `a full disk does not keep the log from being copied and begun anew`() throws {
-        // As SQLite does by itself, and with the log written in pieces.
+    @Test func `on a full disk the log can still be copied and begun anew`() throws {
+        // Both SQLite's own log, and the log written in pieces.
         for isGathered in [false, true] {
             try withQueue(isGathered: isGathered) { queue, disk, file in
                 try queue.write { try insert(0..<200, $0) }
-                // The room that was made ahead may be written over.
+                // The space that was reserved ahead may be overwritten.
                 let length = try logBytes(of: file)
                 disk.fill(at: length)
                 let error = #expect(throws: DatabaseError.self) { try queue.write { try insert(200..<2_000, $0) } }
                 #expect(error?.resultCode == .SQLITE_FULL)
                 #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } == 200)
-                // The disk is as full as before. Nothing that is done here makes the log longer.
+                // The disk is as full as before. No call from here on makes the log longer.
                 try queue.writeWithoutTransaction { db in _ = try db.checkpoint(.restart) }
                 try queue.write { try insert(200..<260, $0) }
                 #expect(try count(in: file.path) == 260)
@@ -196,7 +196,7 @@ import TidemarkSQLite
         }
     }
 
-    @Test func `a large transaction that fails for want of room leaves no page of it to the next one`() throws {
+    @Test func `a large transaction that fails on a full disk leaves no page to the next one`() throws {
         try withQueue(cachePages: 10) { queue, disk, file in
             try queue.write { try insert(0..<100, $0) }
             disk.fill(at: try logBytes(of: file) + 100_000)

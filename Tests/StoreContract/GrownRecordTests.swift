@@ -2,11 +2,11 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// Windows and pages are cut by the size that a record has now, whatever it had before.
+/// Windows and pages are cut by the present size of a record, not by its earlier one.
 @Suite struct GrownRecordTests {
     private static func body(_ count: Int) -> String { "\"" + String(repeating: "x", count: count - 2) + "\"" }
 
-    /// Three records of a kilobyte each, of which the middle one then grows, or shrinks, in a batch of its own.
+    /// Writes three records of a kilobyte each; the middle one then grows, or shrinks, in a batch of its own.
     private func with(
         _ kind: StoreKind, from: Int, to: Int, _ body: (StoreUnderTest) async throws -> Void
     ) async throws {
@@ -35,7 +35,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a record that has grown goes alone from then on`(_ kind: StoreKind) async throws {
+    func `a record that has grown is sent alone from then on`(_ kind: StoreKind) async throws {
         try await with(kind, from: 1_000, to: 500_000) { under async throws in
             #expect(try await under.windows([.a], span: 100).map { $0.records.map(\.seq) } == [[1, 3], [4], [5]])
             #expect(try await page(under) == [5, 3])
@@ -47,7 +47,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a record that has shrunk goes with others again`(_ kind: StoreKind) async throws {
+    func `a record that has shrunk is sent with others again`(_ kind: StoreKind) async throws {
         try await with(kind, from: 500_000, to: 1_000) { under async throws in
             #expect(try await under.windows([.a], span: 100).map { $0.records.map(\.seq) } == [[1, 3, 4, 5]])
             #expect(try await page(under) == [5, 3, 2, 1])
@@ -56,7 +56,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a record that is deleted, and one that is brought back, have the size of what is left`(
+    func `a deleted record, and a restored one, have the size of what is left`(
         _ kind: StoreKind
     ) async throws {
         try await with(kind, from: 500_000, to: 500_000) { under in

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// A planner that is wrong must not corrupt the order: nothing of its batch is written.
+/// A faulty planner must not corrupt the order: nothing of its batch is written.
 @Suite struct InvariantTests {
     private func expectRefusal(
         _ kind: StoreKind, _ draw: (inout BatchDraft) -> Void
@@ -103,7 +103,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a scope whose first batch was refused is seen after its second`(_ kind: StoreKind) async throws {
+    func `a scope whose first batch was refused is visible after its second`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await under.commit { $0.put(.numbered(1)) }
             await #expect(throws: StoreError.self) {

@@ -45,7 +45,7 @@ import TidemarkStore
     ]
 
     @Test(arguments: StoreKind.available)
-    func `hostile names come back as they were`(_ kind: StoreKind) async throws {
+    func `hostile names come back unchanged`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let store = under.store
             for (index, name) in Self.hostile.enumerated() {

@@ -2,10 +2,10 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// Transactions judged over each store: the answers must not depend on what a store looks at.
+/// Transactions judged over each store: the results must not depend on what a store reads.
 @Suite struct JudgingTests {
     @Test(arguments: StoreKind.available)
-    func `who may not create is told the same of ids that exist and of those that do not`(_ kind: StoreKind)
+    func `a user who may not create gets the same answer for existing and missing ids`(_ kind: StoreKind)
         async throws
     {
         try await kind.withStore { under in
@@ -19,14 +19,14 @@ import TidemarkStore
                 #expect(try await client.push(first, .note(10, in: 1)) == .forbidden)
                 #expect(try await client.push(first + 1, .note(99, in: 1)) == .forbidden)
             }
-            // So for a room that does not list its creator.
+            // The same for a room that does not list its creator.
             #expect(try await eve.push(3, .room(1, ["members": ["ann"]])) == .invalid)
             #expect(try await eve.push(4, .room(2, ["members": ["ann"]])) == .invalid)
         }
     }
 
     @Test(arguments: StoreKind.available)
-    func `who may create learns that an id is taken, and its author that the record is there`(
+    func `a user who may create learns that an id is taken, and its author that the record exists`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -68,7 +68,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `out and in again within one transaction is another membership`(_ kind: StoreKind) async throws {
+    func `a member removed and added in one transaction has a new membership`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let registry = try Registry(under)
             let ann = try await registry.client(1, of: .ann)

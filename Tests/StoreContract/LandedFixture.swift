@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkPostgres
 import TidemarkStore
 
-/// The databases that a server of the landed version left: see `Tests/Fixtures/Landed/make.sh`, which says what is in them.
+/// The databases that a server of the landed version left. `Tests/Fixtures/Landed/make.sh` says what is in them.
 enum LandedFixture {
     static let room = id("0198f000-0000-7000-8000-000000000001")
     static let ann = id("0198f000-0000-7000-8000-0000000000a1")
@@ -21,7 +21,7 @@ enum LandedFixture {
             .appendingPathComponent("Fixtures/Landed")
     }
 
-    /// Writes a file of them where a test may change it.
+    /// Writes a file of the fixture where a test may change it.
     static func unpack(_ name: String, to path: String) throws {
         try FileManager.default.createDirectory(
             at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -36,7 +36,7 @@ enum LandedFixture {
         try await PostgresScript.run(schema.configuration(), sql: sql)
     }
 
-    /// Everything that `make.sh` wrote, as today's store has it; then goes on writing.
+    /// Checks everything that `make.sh` wrote, as today's store has it; then writes more.
     static func expectAll(in store: any Store, _ blobs: any BlobStore) async throws {
         let window = try await store.window(scopes: [scope], after: 0, span: 10, in: workspace)
         #expect(window.records.map(\.seq).prefix(7) == [2, 3, 5, 6, 7, 9, 10])

@@ -9,7 +9,7 @@ import TidemarkStore
 /// Databases of the landed version, with today's code.
 @Suite(.timeLimit(.minutes(5)))
 struct LandedTests {
-    @Test func `the landed version's SQLite file is opened with all that is in it`() async throws {
+    @Test func `the landed version's SQLite file is opened with everything in it`() async throws {
         let file = TemporaryFile()
         try LandedFixture.unpack("server.sqlite", to: file.path)
         try LandedFixture.unpack("server.blobs.sqlite", to: EmbeddedBlobStore.path(besides: file.path))
@@ -27,7 +27,7 @@ struct LandedTests {
     }
 
     @Test(.enabled(if: TestSchema.isGiven))
-    func `the landed version's PostgreSQL tables are opened with all that is in them`() async throws {
+    func `the landed version's PostgreSQL tables are opened with everything in them`() async throws {
         try await TestSchema.with { schema in
             try await LandedFixture.load(into: schema)
             let running = try await RunningPostgresStore(schema, node: 1)

@@ -32,7 +32,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `an entry comes back whole, to those who ask for its record and scope`(_ kind: StoreKind) async throws {
+    func `an entry is returned whole to readers of its record and scope`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await overwrite(under, old: .object(["a": [1, .double(2), .null, "\u{0}é"]]), new: nil)
             try await under.commit { draft in
@@ -83,7 +83,9 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a record keeps its newest entries within count and bytes, and others theirs`(_ kind: StoreKind) async throws {
+    func `a record keeps its newest entries within count and bytes, and others keep theirs`(_ kind: StoreKind)
+        async throws
+    {
         var limits = StoreLimits()
         limits.ledgerEntriesMax = 3
         limits.ledgerBytesMax = 60
@@ -107,7 +109,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `what is over its time is not given out`(_ kind: StoreKind) async throws {
+    func `expired entries are not returned`(_ kind: StoreKind) async throws {
         var limits = StoreLimits()
         limits.ledgerLifetime = 1_000
         try await kind.withStore(limits: limits) { under in

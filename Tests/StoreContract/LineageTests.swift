@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// A database that went back begins a new epoch, once, and on nothing but proof.
+/// A database that went back begins a new epoch, once, and only on proof.
 @Suite struct LineageTests {
     private func raise(
         _ condition: EpochRaise.Condition, _ reason: EpochReason = .head, nonce: UInt64 = 77, now: Milliseconds = 5_000
@@ -16,7 +16,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `an epoch begins with a batch of its own, and the order goes on in it`(_ kind: StoreKind) async throws {
+    func `an epoch begins with a batch of its own, and the order continues in it`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let before = try await under.commit { $0.put(.numbered(1)) }.head
             let outcome = try await under.store.raiseEpoch(raise(.lost(gone(before))), in: under.workspace)
@@ -33,9 +33,9 @@ import TidemarkStore
         }
     }
 
-    /// Two nodes that notice at once, and one that notices late.
+    /// Two nodes notice at once, and one notices late.
     @Test(arguments: StoreKind.available)
-    func `of many that noticed the same one has an effect`(_ kind: StoreKind) async throws {
+    func `of many nodes that noticed the same rewind one has an effect`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let before = try await under.commit { $0.put(.numbered(1)) }.head
             let (store, workspace, lost) = (under.store, under.workspace, gone(before))
@@ -56,7 +56,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `what is stored, what is behind the horizon, and what an earlier epoch lost are no proof`(
+    func `stored batches, those behind the horizon, and those that an earlier epoch lost are no proof`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -84,9 +84,9 @@ import TidemarkStore
         }
     }
 
-    /// It was restored from before an epoch that a node or a client has seen: no epoch is given twice.
+    /// The database was restored from before an epoch that a node or a client has seen: no epoch is given twice.
     @Test(arguments: StoreKind.available)
-    func `an epoch is above all that are known`(_ kind: StoreKind) async throws {
+    func `an epoch is above all known ones`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             var lost = try await under.commit { $0.put(.numbered(1)) }.head
             lost.seq = 90
@@ -105,7 +105,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a workspace that the database does not know yet begins with an epoch`(_ kind: StoreKind) async throws {
+    func `a workspace that is not in the database yet begins with an epoch`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let lost = Head(seq: 12, nonce: 5, time: 0, epoch: 1)
             let outcome = try await under.store.raiseEpoch(raise(.lost(lost)), in: under.workspace)
@@ -119,7 +119,7 @@ import TidemarkStore
         }
     }
 
-    /// Nodes that follow read it as any other batch, also one that committed nothing else.
+    /// Following nodes read it as any other batch, also one that committed nothing else.
     @Test(arguments: StoreKind.available)
     func `the batch keeps its body for every node`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in

@@ -2,9 +2,9 @@ import Foundation
 import TidemarkAssembly
 import TidemarkLock
 
-/// A Unix socket in front of a PostgreSQL server that loses one request or one answer when told to.
+/// A Unix socket in front of a PostgreSQL server that loses one request or one answer on command.
 ///
-/// Greetings are neither lost nor counted: a pool makes its last connections whenever it comes to it.
+/// Greetings are neither lost nor counted: a pool may open its last connections at any time.
 final class LossyWire: Sendable {
     enum Fault {
         /// The next bytes from the client do not arrive; the connection breaks.
@@ -15,11 +15,11 @@ final class LossyWire: Sendable {
 
     private struct State {
         var fault: Fault?
-        /// Requests that still pass before it.
+        /// The number of requests that still pass before it.
         var passing = 0
         var faultCount = 0
         var answerCount = 0
-        /// Kept to the end, so that no number of a socket is given to somebody else meanwhile.
+        /// The sockets, kept to the end, so that none of their numbers is reused meanwhile.
         var links: [Link] = []
         var hasEnded = false
     }
@@ -28,7 +28,7 @@ final class LossyWire: Sendable {
     private let listener: CInt
     private let folder: URL
 
-    /// Listens as port 5432 of `folder`, which is made.
+    /// Listens as port 5432 of `folder`, which is created.
     ///
     /// - Parameter target: host and port of the server in libpq's keyword form.
     init(in folder: URL, to target: String) throws {
@@ -37,7 +37,7 @@ final class LossyWire: Sendable {
         let values = Dictionary(
             target.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
                 .filter { $0.count == 2 }.map { ($0[0], $0[1]) }, uniquingKeysWith: { $1 })
-        // A connection that the other end has left is an error of the write, and not the end of the tests.
+        // A connection closed by the other end must be an error of the write, not the end of the tests.
         signal(SIGPIPE, SIG_IGN)
         let (host, port) = (values["host"] ?? "/var/run/postgresql", values["port"] ?? "5432")
         listener = socket(AF_UNIX, Self.stream, 0)
@@ -48,7 +48,7 @@ final class LossyWire: Sendable {
         Thread.detachNewThread { [self] in acceptAll(host, port) }
     }
 
-    /// Breaks the connection over which the next bytes come, or those that come when so many requests have passed.
+    /// Breaks the connection of the next bytes, or of those after so many requests.
     func fail(next fault: Fault, after passing: Int = 0) {
         state.withLock { state in
             state.fault = fault
@@ -56,13 +56,13 @@ final class LossyWire: Sendable {
         }
     }
 
-    /// Connections broken so far.
+    /// The number of connections broken so far.
     var faultCount: Int { state.withLock { $0.faultCount } }
 
-    /// Round trips that the server has answered.
+    /// The number of round trips that the server has answered.
     var answerCount: Int { state.withLock { $0.answerCount } }
 
-    /// Breaks everything.
+    /// Breaks all connections.
     func end() {
         let links = state.withLock { state in
             state.hasEnded = true
@@ -72,7 +72,7 @@ final class LossyWire: Sendable {
         for link in links { link.shutDown() }
         // Wakes the thread that accepts.
         shutdown(listener, CInt(SHUT_RDWR))
-        // The folder is a temporary one; what is left of it harms nobody.
+        // The folder is a temporary one; its remains do no harm.
         try? FileManager.default.removeItem(at: folder)
     }
 

@@ -32,7 +32,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a role is taken back as well as given`(_ kind: StoreKind) async throws {
+    func `a role is lowered as well as raised`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await under.commit { $0.grant(.ann, .a, .admin) }
             try await under.commit { $0.changeRole(.ann, .a, .member) }

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// What a simulator relies on beyond the contract.
+/// Properties beyond the contract that the simulator relies on.
 @Suite struct MemoryTablesTests {
     private let workspace = WorkspaceID("w")
 
@@ -14,7 +14,7 @@ import TidemarkStore
         try tables.write(draft.batch, in: workspace)
     }
 
-    @Test func `a copy is a snapshot that later writes do not reach`() throws {
+    @Test func `a copy is a snapshot that later writes do not change`() throws {
         var tables = MemoryTables()
         try write(&tables) { $0.put(.numbered(1)) }
         let snapshot = tables

@@ -11,7 +11,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `what overlaps is refused, and changes nothing`() {
+    @Test func `an overlap is refused, and changes nothing`() {
         var ranges = NumberRanges()
         for range: ClosedRange<Int64> in [1...4, 10...12] { #expect(ranges.insert(range) == .added) }
         for range: ClosedRange<Int64> in [4...5, 9...10, 11...11, 1...20, 12...13, 2...3] {
@@ -30,7 +30,7 @@ import TidemarkStore
         #expect(ranges.contains(3) && ranges.contains(12) && !ranges.contains(5) && !ranges.contains(13))
     }
 
-    @Test func `the largest number is one like others`() {
+    @Test func `the largest number is an ordinary one`() {
         var ranges = NumberRanges()
         #expect(ranges.insert(.max - 1 ... .max) == .added)
         #expect(ranges.insert(.max ... .max) == .overlaps)

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// What every store keeps for operators: what they did, memberships that are over, and what they look up.
+/// Data that every store keeps for operators: their acts, ended memberships, and lookups.
 @Suite struct OperatingTests {
     private func inspecting(_ under: StoreUnderTest) throws -> any Inspecting {
         try #require(under.store as? any Inspecting)
@@ -15,7 +15,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `acts are kept in their order, with what became of them`(_ kind: StoreKind) async throws {
+    func `acts are stored in their order, with their results`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let log = try #require(under.store as? any ActLog)
             var revoke = OperatorAct(
@@ -35,7 +35,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `an act that fails says so, and is thrown on`(_ kind: StoreKind) async throws {
+    func `a failed act is stored as such, and its error is rethrown`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let log = try #require(under.store as? any ActLog)
             let act = OperatorAct(.compact, by: "root", at: 7, in: under.workspace)
@@ -50,7 +50,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a membership that ends is known with its numbers and its last role`(_ kind: StoreKind) async throws {
+    func `a membership that ends is stored with its numbers and its last role`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await under.commit { draft in
                 draft.grant(.ann, .a)
@@ -79,7 +79,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `memberships that are over go with their user, their scope, and behind the horizon`(
+    func `ended memberships are deleted with their user, their scope, and behind the horizon`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -114,7 +114,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `who wrote what is kept for operators where that is set, though no node needs it`(
+    func `the writer of a batch is stored for operators if that is set, though no node needs it`(
         _ kind: StoreKind
     ) async throws {
         func bodies(_ limits: StoreLimits) async throws -> [Bool] {

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// single records, by clients that know no more than their ids.
+/// single records, requested by clients that know only their ids.
 @Suite struct PageOfIDsTests {
     private func page(
         _ ids: [Int64], of under: StoreUnderTest, collection: String = "message"
@@ -12,7 +12,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `living records of the scope come in the order asked for, and nothing else does`(
+    func `living records of the scope are returned in the requested order, and nothing else is`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -37,7 +37,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `what does not fit is left for the next question, and one is always answered`(
+    func `records that do not fit are left for the next request, and one is always returned`(
         _ kind: StoreKind
     ) async throws {
         var limits = StoreLimits()

@@ -17,7 +17,8 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `pages run from the newest creation to the oldest, living records only`(_ kind: StoreKind) async throws {
+    func `pages are sorted from the newest creation to the oldest, living records only`(_ kind: StoreKind) async throws
+    {
         try await kind.withStore { under in
             try await under.commit { draft in
                 for number: Int64 in 1...10 { draft.put(.numbered(number)) }
@@ -98,7 +99,7 @@ import TidemarkStore
         }
     }
 
-    /// Each number of the order is one record, so that the head tells how many there are.
+    /// Each number of the order is one record, so that the head is the number of records.
     @Test(arguments: StoreKind.available)
     func `a page read while others commit is of one state`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in

@@ -4,10 +4,11 @@ import TidemarkPostgres
 import TidemarkPostgresStore
 import TidemarkStore
 
-/// Batches that are handed over while the one before waits for the workspace's lock.
-@Suite(.enabled(if: TestSchema.isGiven), .onOneMachine("who waits is seen on the worker"), .timeLimit(.minutes(5)))
+/// Batches that are submitted while the one before waits for the workspace's lock.
+@Suite(.enabled(if: TestSchema.isGiven), .onOneMachine("waits are seen on the worker"), .timeLimit(.minutes(5)))
 struct PostgresAheadTests {
-    /// A store on a schema of its own, with one connection for sequencing: the batch ahead can only travel behind the other.
+    /// A store on a schema of its own, with one connection for sequencing: the batch ahead can only be sent behind the
+    /// other.
     private func withStore(_ body: (StoreUnderTest, TestSchema) async throws -> Void) async throws {
         try await TestSchema.with { schema in
             var options = TestSchema.options
@@ -23,7 +24,8 @@ struct PostgresAheadTests {
         }
     }
 
-    /// Commits two batches behind a lock that is held until the first waits for it; `last` happens before it is let go.
+    /// Commits two batches behind a lock that is held until the first waits for it; `last` runs before the lock is
+    /// released.
     private func commitTwo(
         in under: StoreUnderTest, _ schema: TestSchema, then last: [Statement] = []
     ) async throws -> [Commitment] {
@@ -43,7 +45,7 @@ struct PostgresAheadTests {
         }
     }
 
-    @Test func `a batch travels behind one that waits for the lock, and both are committed`() async throws {
+    @Test func `a batch is sent behind one that waits for the lock, and both are committed`() async throws {
         try await withStore { under, schema in
             let results = try await commitTwo(in: under, schema)
             #expect(results == [.written(isHeard: false), .written(isHeard: false)])
@@ -51,7 +53,7 @@ struct PostgresAheadTests {
         }
     }
 
-    @Test func `nothing is written of batches before which another node's came`() async throws {
+    @Test func `nothing is written of batches preceded by another node's`() async throws {
         try await withStore { under, schema in
             let results = try await commitTwo(
                 in: under, schema, then: [.simple("UPDATE sync_batch SET nonce = nonce + 1")])

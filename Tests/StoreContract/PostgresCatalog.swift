@@ -1,4 +1,4 @@
-/// What PostgreSQL knows of the tables of a schema, as lines that can be compared.
+/// PostgreSQL's description of the tables of a schema, as lines that can be compared.
 enum PostgresCatalog {
     static func read(_ schema: TestSchema) async throws -> [String] {
         var lines: [String] = []
@@ -10,7 +10,8 @@ enum PostgresCatalog {
         return lines
     }
 
-    // From 15.20 on PostgreSQL notes a number of its own in each column's options, `pg_attver`, which no two columns share.
+    // From 15.20 on PostgreSQL stores a number of its own in each column's options, `pg_attver`, which no two columns
+    // share.
     private static let columns = """
         SELECT concat_ws(' ', 'column', c.relname, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), co.collname,
             a.attnotnull, a.attstorage, a.attstattarget,
@@ -30,7 +31,7 @@ enum PostgresCatalog {
         ORDER BY relname
         """
 
-    /// In the order in which they were made, which decides where the planner has no other reason.
+    /// The indexes in the order of their creation, which decides when the planner has no other reason.
     private static let indexes = """
         SELECT concat_ws(' ', 'index', t.relname, row_number() OVER (PARTITION BY t.relname ORDER BY i.indexrelid),
             pg_get_indexdef(i.indexrelid), i.indisvalid)

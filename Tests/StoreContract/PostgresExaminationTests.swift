@@ -8,12 +8,12 @@ import TidemarkStore
 @testable import TidemarkAssembly
 @testable import TidemarkPostgresStore
 
-/// What the doctor reads of a PostgreSQL that is real.
+/// The doctor's examination of a real PostgreSQL.
 @Suite(.enabled(if: TestSchema.isGiven, "TIDEMARK_TEST_POSTGRES names no database"), .timeLimit(.minutes(5)))
 struct PostgresExaminationTests {
     private static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 
-    @Test func `its version, tables, settings, clock and backups are read, before there are tables and after`()
+    @Test func `its version, tables, settings, clock and backups are read, before tables exist and after`()
         async throws
     {
         try await TestSchema.with { schema in
@@ -38,7 +38,7 @@ struct PostgresExaminationTests {
         }
     }
 
-    @Test func `settings that lose data, or commits of others, are found`() async throws {
+    @Test func `settings that lose data, or others' commits, are found`() async throws {
         let usual = PostgresExamination(
             serverVersion: 150_004, settings: ["fsync": "on", "max_connections": "100"], isStandby: false,
             clockAhead: 0,
@@ -64,13 +64,13 @@ struct PostgresExaminationTests {
         #expect(levels { $0.clockAhead = -60_000 } == [.wrong])
     }
 
-    /// The findings about the database as it is, for whoever connects.
+    /// The findings about the present database, for the given connection.
     private static func ground(
         _ schema: TestSchema, _ settings: [String: String] = [:]
     ) async throws -> (examination: PostgresExamination, findings: [DoctorFinding]) {
         let examination = try await PostgresExamination.run(
             schema.configuration(settings), now: Self.now, logger: TestSchema.logger)
-        // Those of other tests are in other schemas.
+        // Tables of other tests are in other schemas.
         var ground = examination.ground
         ground.elsewhere = []
         var found = Doctor.judge(ground, isKnown: examination.generation != nil)
@@ -90,7 +90,7 @@ struct PostgresExaminationTests {
         ).migrate(.all, report: { _ in })
     }
 
-    @Test func `tables of another application in the schema are told, before there are ours and after`() async throws {
+    @Test func `tables of another application in the schema are reported, before ours exist and after`() async throws {
         try await TestSchema.with { schema in
             try await schema.sql("CREATE TABLE orders (id int)", "CREATE TABLE users (id int)")
             let before = try await Self.ground(schema).findings
@@ -104,7 +104,7 @@ struct PostgresExaminationTests {
         }
     }
 
-    @Test func `another program's tables of our names, and ours in another schema, are told`() async throws {
+    @Test func `another program's tables with our names, and ours in another schema, are reported`() async throws {
         try await TestSchema.with { schema in
             try await TestSchema.with { other in
                 try await Self.migrate(other)
@@ -124,7 +124,7 @@ struct PostgresExaminationTests {
         }
     }
 
-    @Test func `a role that may only read, and tables and databases of others, are told with what to grant`()
+    @Test func `a read-only role, and others' tables and databases, are reported with what to grant`()
         async throws
     {
         try await TestSchema.with { schema in
@@ -152,7 +152,7 @@ struct PostgresExaminationTests {
         }
     }
 
-    @Test func `tables of earlier versions are known, with whether they hold anything, and who may move them`()
+    @Test func `tables of earlier versions are recognised, with whether they hold data, and who may migrate them`()
         async throws
     {
         try await TestSchema.with { schema in
@@ -174,7 +174,7 @@ struct PostgresExaminationTests {
         }
     }
 
-    @Test func `a role or database that is set to read only is told apart from a standby`() async throws {
+    @Test func `a role or database that is set to read only is distinguished from a standby`() async throws {
         try await TestSchema.with { schema in
             try await Self.migrate(schema)
             let settings = ["default_transaction_read_only": "on"]
@@ -185,7 +185,7 @@ struct PostgresExaminationTests {
             let found = Doctor.judge(examination, configuration).filter { $0.level == .wrong }
             #expect(found.count == 1 && found[0].what.hasPrefix("default_transaction_read_only is on"))
             #expect(found[0].remedy.contains("ALTER DATABASE") && !found[0].remedy.contains("primary"))
-            // What it says is so.
+            // The report is true.
             let store = try PostgresStore(
                 configuration: schema.configuration(settings), node: 1, options: TestSchema.options,
                 logger: TestSchema.logger)
@@ -197,7 +197,7 @@ struct PostgresExaminationTests {
         }
     }
 
-    @Test func `nothing stands between, sessions are whole, and NOTIFY is heard`() async throws {
+    @Test func `no pooler is found, sessions are whole, and NOTIFY arrives`() async throws {
         try await TestSchema.with { schema in
             let found = try await ConnectionProbe.run(try schema.configuration())
             #expect(found == ConnectionProbe())

@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import TidemarkPostgresStore
 
-/// Somebody else changes the tables under a running node: an operator, or a later version that migrates.
+/// An operator, or a later version that migrates, changes the tables under a running node.
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresForeignTableTests {
     struct Change: CustomTestStringConvertible {
@@ -46,7 +46,7 @@ struct PostgresForeignTableTests {
     }
 
     @Test(.onOneMachine("spread tables have no triggers"), arguments: changes)
-    func `a change of the tables makes writes wait, and costs none of them`(_ change: Change) async throws {
+    func `a change of the tables makes writes wait, and loses none of them`(_ change: Change) async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             let under = StoreUnderTest(store: running.store)
@@ -54,7 +54,7 @@ struct PostgresForeignTableTests {
                 for number in Int64(1)...2 { draft.put(.numbered(number)) }
             }.head
             for statement in change.make { try await schema.sql(statement) }
-            // What was planned from memory is not written either; where that does not say why, what is read does.
+            // A batch planned from memory is not written either; if the commit does not say why, the next read does.
             let remembered = try? await under.commitment(of: under.create(3, after: head))
             #expect(remembered == nil || remembered == .moved)
             let error = await #expect(throws: StoreError.self) { try await under.commit { $0.put(.numbered(3)) } }
@@ -66,7 +66,7 @@ struct PostgresForeignTableTests {
         }
     }
 
-    @Test func `a value that only an index of somebody else cannot take is refused alone`() async throws {
+    @Test func `a value that only another program's index cannot store is refused alone`() async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             let under = StoreUnderTest(store: running.store)
@@ -81,7 +81,7 @@ struct PostgresForeignTableTests {
         }
     }
 
-    @Test func `what is committed in a database that is older than the workspace is stored`() async throws {
+    @Test func `a commit in a database that is older than the workspace is stored`() async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             let under = StoreUnderTest(store: running.store)

@@ -7,11 +7,11 @@ import TidemarkStore
 
 @testable import TidemarkPostgresStore
 
-/// Tables that move while nodes use them.
+/// Tables that are migrated while nodes use them.
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresGenerationTests {
     private static let own = PostgresBaseline.generation
-    /// This version's and one more, with each kind of step.
+    /// This version's generations and one more, with each kind of step.
     static let next =
         PostgresSchema.generations + [
             Generation(
@@ -51,7 +51,7 @@ struct PostgresGenerationTests {
             logger: TestSchema.logger)
     }
 
-    /// Runs `body` with a node of the generations on the tables as they are.
+    /// Runs `body` with a node of these generations on the present tables.
     private func withNode(
         _ schema: TestSchema, _ generations: [Generation]? = nil, _ body: (StoreUnderTest) async throws -> Void
     ) async throws {
@@ -82,7 +82,7 @@ struct PostgresGenerationTests {
         #expect(PostgresSchema.generations.map(\.number) == Array(7...PostgresBaseline.generation))
     }
 
-    @Test func `a new database is the same as one that came all the way`() async throws {
+    @Test func `a new database is the same as one that was migrated through all generations`() async throws {
         try await TestSchema.with { new in
             try await store(new).migrate(.all)
             try await TestSchema.with { old in
@@ -96,7 +96,7 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `what was noted as versions 7 and 8 between two releases is taken over`() async throws {
+    @Test func `what was recorded as versions 7 and 8 between two releases is accepted`() async throws {
         try await TestSchema.with { schema in
             try await schema.makeTables(through: 6)
             let early = PostgresSchema.generations.filter { $0.number <= 8 }.compactMap {
@@ -115,7 +115,7 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `a migration that is cut at any request goes on, and ends like one that was not`() async throws {
+    @Test func `a migration that is cut at any request continues, and ends like one that was not`() async throws {
         try await TestSchema.with { whole in
             try await whole.makeTables(through: 6)
             try await makeClients(5, whole)
@@ -156,7 +156,7 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `a backfill that was cut goes on at its last position`() async throws {
+    @Test func `a backfill that was cut continues at its last position`() async throws {
         try await TestSchema.with { schema in
             try await schema.makeTables(through: 6)
             try await makeClients(5, schema)
@@ -182,7 +182,7 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `a backfill leaves a workspace alone in which somebody writes, and comes back to it`() async throws {
+    @Test func `a backfill skips a workspace with writes in progress, and comes back to it`() async throws {
         try await TestSchema.with { schema in
             try await schema.makeTables(through: 6)
             try await makeClients(3, schema)
@@ -199,7 +199,7 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `a node of the generation before works on and starts, until it is told to be contracted`() async throws {
+    @Test func `a node of the generation before works and starts, until the tables are contracted`() async throws {
         try await TestSchema.with { schema in
             try await store(schema).migrate(.all)
             try await withNode(schema) { older in
@@ -225,11 +225,11 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `after contracting, a node of before is refused in each of its calls before it writes`() async throws {
+    @Test func `after contracting, an earlier node is refused in each of its calls before it writes`() async throws {
         try await TestSchema.with { schema in
             try await store(schema).migrate(.all)
             try await withNode(schema) { try await $0.commit { $0.put(.numbered(1)) } }
-            // Written by the older node after the newer one has filled in.
+            // Written by the older node after the newer one has backfilled.
             try await store(schema, Self.next).migrate(.all)
             try await makeClients(2, schema)
             try await store(schema, Self.next).migrate(.contract)
@@ -239,7 +239,7 @@ struct PostgresGenerationTests {
             #expect(try await schema.sql(seen) == ["0"])
             #expect(try await schema.sql("SELECT max(version)::text FROM sync_migration") == ["\(Self.own + 1)"])
             let before = try await schema.sql("SELECT count(*)::text FROM sync_batch")
-            // It did not look before it works: as one that was started earlier.
+            // It skips the check at its start, like a node that was started earlier.
             try await withNode(schema) { older in
                 let workspace = older.workspace
                 let calls: [() async throws -> Void] = [
@@ -261,7 +261,7 @@ struct PostgresGenerationTests {
                     #expect(error?.fault == .outdated)
                     #expect(error?.reason.contains("run that version") == true, "\(error?.reason ?? "")")
                 }
-                // What was planned before is refused as well, and known not to have been written.
+                // An earlier plan is refused as well, and is known not to have been written.
                 let head = try await withNewest(schema) { try await $0.read(ReadSet()).head }
                 let planned = try older.create(9, after: head)
                 let error = await #expect(throws: StoreError.self) { try await older.commitment(of: planned) }
@@ -274,7 +274,7 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `rows that an older node adds before the stored position of a backfill are filled in by contracting`()
+    @Test func `rows that an older node adds before a backfill's stored position are filled in by contracting`()
         async throws
     {
         try await TestSchema.with { schema in
@@ -307,7 +307,7 @@ struct PostgresGenerationTests {
         return try #require(value)
     }
 
-    @Test func `a node whose database went back to the generation before says so`() async throws {
+    @Test func `a node whose database went back to the generation before reports it`() async throws {
         try await TestSchema.with { schema in
             try await store(schema, Self.next).migrate(.all)
             try await schema.sql("UPDATE sync_fence SET generation = \(Self.own)")
@@ -321,7 +321,7 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `a change of a table gives way to who holds it, and to those behind`() async throws {
+    @Test func `a change of a table gives way to lock holders, and to those behind it`() async throws {
         try await TestSchema.with { schema in
             try await store(schema).migrate(.all)
             try await makeClients(1, schema)
@@ -334,7 +334,7 @@ struct PostgresGenerationTests {
                         }
                     }
                     while waits.value.withLock({ $0 }) < 2 {
-                        // Behind it in the queue, each time.
+                        // This query is behind it in the queue, each time.
                         let count = try await schema.sql("SELECT count(*)::text FROM sync_client")
                         #expect(count == ["2"])
                     }
@@ -344,12 +344,12 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `an index that was half made is made again`() async throws {
+    @Test func `an index that was half built is built again`() async throws {
         try await TestSchema.with { schema in
             try await store(schema).migrate(.all)
             try await makeClients(2, schema)
             try await store(schema, Self.next).migrate(.needed)
-            // As a killed server leaves it: of the name, and not valid.
+            // A killed server leaves it like this: with its name, and not valid.
             await #expect(throws: (any Error).self) {
                 try await schema.sql(
                     "CREATE UNIQUE INDEX CONCURRENTLY sync_client_label ON sync_client (workspace)")
@@ -364,7 +364,7 @@ struct PostgresGenerationTests {
         }
     }
 
-    /// Rows are read in the order of an index, and none before the position: else each page reads the whole table.
+    /// Rows are read in the order of an index, from the position on: otherwise each page would read the whole table.
     @Test func `each backfill reads its pages by a key`() async throws {
         try await TestSchema.with { schema in
             try await store(schema).migrate(.all)
@@ -379,7 +379,7 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `a plan says what each step does, and does nothing`() async throws {
+    @Test func `a plan describes each step, and changes nothing`() async throws {
         try await TestSchema.with { schema in
             #expect(try await store(schema).migrationPlan(.all).isEmpty)
             #expect(try await schema.sql("SELECT coalesce(to_regclass('sync_fence')::text, 'none')") == ["none"])
@@ -409,7 +409,7 @@ struct PostgresGenerationTests {
     }
 }
 
-/// What was told of a migration.
+/// The events of a migration.
 private final class Heard<Value: Sendable>: Sendable {
     let value: Lock<Value>
 
@@ -417,7 +417,7 @@ private final class Heard<Value: Sendable>: Sendable {
 }
 
 extension PostgresStore {
-    /// How many records there are in the workspace of these tests.
+    /// The number of records in the workspace of these tests.
     fileprivate func windowOfAll() async throws -> Int {
         try await withThrowingTaskGroup { group in
             group.addTask { try await self.run() }

@@ -7,7 +7,7 @@ import TidemarkStore
 @testable import TidemarkPostgresStore
 
 @Suite struct HintPayloadTests {
-    @Test func `hints of hostile names come back as they were`() throws {
+    @Test func `hints of hostile names come back unchanged`() throws {
         var heads: [WorkspaceID: SequenceNumber] = [:]
         for (index, name) in (IsolationTests.hostile + [",:;*%", "%2", "%2c", "*"]).enumerated() {
             heads[WorkspaceID(name)] = Int64(index)
@@ -17,7 +17,7 @@ import TidemarkStore
         #expect(HintPayload(HintPayload(node: 3, heads: nil).text) == HintPayload(node: 3, heads: nil))
     }
 
-    @Test func `what does not fit becomes a call to poll`() {
+    @Test func `a hint that does not fit becomes a call to poll`() {
         func payload(_ count: Int64) -> HintPayload {
             HintPayload(
                 node: 1,
@@ -29,7 +29,7 @@ import TidemarkStore
     }
 
     @Test(arguments: ["", "1", "x;a:1", "1;a", "1;a:", "1;a:b", "1;a:1,", "1;%zz:1", "1;%e:1", "1;%ff:1", "-1;a:1"])
-    func `what is no hint is refused`(_ text: String) {
+    func `an invalid hint is refused`(_ text: String) {
         #expect(HintPayload(text) == nil)
     }
 }
@@ -54,7 +54,7 @@ struct PostgresHintTests {
         }
     }
 
-    @Test func `words reach the other nodes, and are no hints`() async throws {
+    @Test func `messages reach the other nodes, and are no hints`() async throws {
         try await TestSchema.with { schema in
             let channel = "hints " + UUID().uuidString
             let (first, second) = (try Node(1, channel: channel, schema), try Node(2, channel: channel, schema))
@@ -76,7 +76,7 @@ struct PostgresHintTests {
         }
     }
 
-    @Test func `a node hears the others and not itself, and first of all to poll`() async throws {
+    @Test func `a node receives the others' hints and not its own, and first of all a call to poll`() async throws {
         try await TestSchema.with { schema in
             let channel = "hints " + UUID().uuidString
             let first = try Node(1, channel: channel, schema)

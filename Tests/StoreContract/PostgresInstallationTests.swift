@@ -6,7 +6,7 @@ import TidemarkStore
 
 @testable import TidemarkPostgresStore
 
-/// Two schemas of one database are two installations, which know nothing of each other.
+/// Two schemas of one database are two installations, which are independent.
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresInstallationTests {
     /// The name that every server gives its connections.
@@ -24,14 +24,14 @@ struct PostgresInstallationTests {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { try await store.run() }
             defer { store.shutdown() }
-            // Connected, and so by its name in the server's list.
+            // Connected, and therefore listed by its name at the server.
             try await store.probe()
             _ = try await store.read(ReadSet(), in: WorkspaceID("w"))
             try await body(store)
         }
     }
 
-    @Test func `an old server in another schema keeps nobody here from contracting or erasing`() async throws {
+    @Test func `an old server in another schema prevents no contracting or erasing here`() async throws {
         try await TestSchema.with { here in
             try await TestSchema.with { there in
                 try await store(here).migrate(.all)
@@ -44,7 +44,7 @@ struct PostgresInstallationTests {
                         #expect(try await !newer.isSharedWithOlder())
                         _ = try await newer.beginErasure(of: ScopeID("room"), in: WorkspaceID("w"), now: 1)
                     }
-                    // The same server is in the way where it is one of the installation.
+                    // The same server prevents it if it belongs to the installation.
                     let nextThere = try store(there, PostgresGenerationTests.next)
                     try await nextThere.migrate(.all)
                     let error = await #expect(throws: StoreError.self) { try await nextThere.migrate(.contract) }
@@ -75,7 +75,9 @@ struct PostgresInstallationTests {
             ("tidemark/8@1f@1f sequencing", nil),
             ("other/8@1f sequencing", nil),
         ] as [(String, Int?)])
-    func `a node is known by the name of its connection, and by its installation`(_ name: String, _ generation: Int?) {
+    func `a node is recognised by the name of its connection, and by its installation`(
+        _ name: String, _ generation: Int?
+    ) {
         #expect(NodeConnections.generation(name, "tidemark", "1f") == generation)
     }
 }

@@ -10,7 +10,7 @@ struct PostgresMigrationTests {
         try PostgresStore(configuration: schema.configuration(), node: 1, logger: TestSchema.logger)
     }
 
-    @Test func `many nodes that start at once make the tables once`() async throws {
+    @Test func `many nodes that start at once create the tables once`() async throws {
         try await TestSchema.with { schema in
             try await withThrowingDiscardingTaskGroup { group in
                 for _ in 0..<6 { group.addTask { try await store(schema).migrate() } }
@@ -19,13 +19,13 @@ struct PostgresMigrationTests {
             #expect(try await schema.sql(fence) == ["\(PostgresBaseline.generation) 6"])
             try await store(schema).migrate()
             #expect(try await schema.sql(fence) == ["\(PostgresBaseline.generation) 6"])
-            // What the version before generations looks for.
+            // The rows that the version before generations looks for.
             let versions = try await schema.sql("SELECT version::text FROM sync_migration ORDER BY version")
             #expect(versions == ["1", "2", "3", "4", "5", "6"])
         }
     }
 
-    @Test func `tables of a later version are refused with what to do, and left as they are`() async throws {
+    @Test func `tables of a later version are refused with what to do, and left unchanged`() async throws {
         try await TestSchema.with { schema in
             try await store(schema).migrate()
             try await schema.sql("UPDATE sync_fence SET generation = 100, oldest = 99")
@@ -50,7 +50,7 @@ struct PostgresMigrationTests {
 
     @Test func `a migration that fails half-way leaves nothing`() async throws {
         try await TestSchema.with { schema in
-            // The last table of the schema is in the way.
+            // The last table of the schema exists already.
             try await schema.sql("CREATE TABLE sync_blob_usage (mine text)")
             let error = await #expect(throws: StoreError.self) { try await store(schema).migrate() }
             #expect(error?.kind == .unavailable)
@@ -60,7 +60,7 @@ struct PostgresMigrationTests {
         }
     }
 
-    @Test func `a migration that takes longer than its time says what to do, and the next start finds all of it`()
+    @Test func `a migration that takes longer than its time says what to do, and the next start finishes it`()
         async throws
     {
         try await TestSchema.with { schema in
@@ -82,7 +82,7 @@ struct PostgresMigrationTests {
         }
     }
 
-    @Test func `records from before scopes had places are found by scope, each in its workspace`()
+    @Test func `records from before scopes had short keys are found by scope, each in its workspace`()
         async throws
     {
         try await TestSchema.with { schema in
@@ -118,7 +118,7 @@ struct PostgresMigrationTests {
         }
     }
 
-    @Test func `the tables are readable by a person`() async throws {
+    @Test func `a developer can read the tables`() async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             let under = StoreUnderTest(store: running.store)

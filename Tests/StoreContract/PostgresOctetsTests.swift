@@ -8,7 +8,7 @@ import TidemarkStore
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresOctetsTests {
     @Test(arguments: [300, 0])
-    func `records whose size is noted wrongly are read all the same`(_ octets: Int) async throws {
+    func `records whose stored size is wrong are read all the same`(_ octets: Int) async throws {
         var options = TestSchema.options
         options.limits.readBytesMax = 1_000
         try await TestSchema.with { schema in

@@ -5,7 +5,7 @@ import TidemarkPostgres
 import TidemarkPostgresStore
 import TidemarkStore
 
-/// A commit whose answer did not come.
+/// A commit whose answer did not arrive.
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresOutcomeTests {
     private func withWire(_ body: (StoreUnderTest, LossyWire) async throws -> Void) async throws {
@@ -39,7 +39,7 @@ struct PostgresOutcomeTests {
         }
     }
 
-    @Test func `a batch that never arrived is unavailable, and its numbers are given again`() async throws {
+    @Test func `a batch that never arrived is unavailable, and its numbers are used again`() async throws {
         try await withWire { under, wire in
             let head = try await under.commit { $0.skip() }.head
             let planned = try under.create(1, after: head)
@@ -53,7 +53,7 @@ struct PostgresOutcomeTests {
         }
     }
 
-    @Test func `a batch is two round trips, and one where nothing has to be read`() async throws {
+    @Test func `a batch is two round trips, and one if nothing has to be read`() async throws {
         try await withWire { under, wire in
             let row = try await under.register(.numbered(50), for: .ann)
             try await under.commit { $0.skip() }

@@ -4,10 +4,10 @@ import TidemarkStore
 
 @testable import TidemarkPostgresStore
 
-/// A scope's place is a hash: two scopes can have the same, which no test can wait for, so here they are given it.
+/// A scope's place is a hash: two scopes can have the same. A test cannot wait for that, so it gives them the same.
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresPlaceTests {
-    /// Scope `a` holds its first record, number 1, and nothing that lies at the same place.
+    /// Checks that scope `a` holds its first record, number 1, and nothing else with the same place.
     private func expectNothingOfOthers(in under: StoreUnderTest) async throws {
         #expect(try await under.store.changedScopes(among: [.a], after: 1, in: under.workspace).isEmpty)
         let window = try await under.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
@@ -53,7 +53,7 @@ struct PostgresPlaceTests {
         }
     }
 
-    @Test func `nobody can tell the place of a scope from its name`() async throws {
+    @Test func `a scope's place cannot be derived from its name`() async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             let under = StoreUnderTest(store: running.store)
@@ -65,12 +65,12 @@ struct PostgresPlaceTests {
         }
     }
 
-    /// As after an upgrade to a PostgreSQL that hashes otherwise.
+    /// Changes all places, as an upgrade to a PostgreSQL with another hash function would.
     private func hashOtherwise(_ schema: TestSchema) async throws {
         try await schema.sql("UPDATE sync_record SET place = place + 1", "UPDATE sync_probe SET hash = hash + 1")
     }
 
-    @Test func `records are found again when PostgreSQL hashes otherwise than before`() async throws {
+    @Test func `records are found again when PostgreSQL hashes differently than before`() async throws {
         try await TestSchema.with { schema in
             var options = TestSchema.options
             options.placesPerStep = 2
@@ -93,7 +93,7 @@ struct PostgresPlaceTests {
         }
     }
 
-    @Test func `nodes that start at once compute places anew together`() async throws {
+    @Test func `nodes that start at once recompute places together`() async throws {
         try await TestSchema.with { schema in
             var options = TestSchema.options
             options.placesPerStep = 1

@@ -5,8 +5,8 @@ import TidemarkStore
 
 @testable import TidemarkPostgresStore
 
-/// The plans of the hot statements, which must not depend on how many rows the tables had when they were made: a
-/// connection keeps its plans for minutes, in which an empty table can grow to a million rows.
+/// The plans of the hot statements. They must not depend on the number of rows when they were made: a connection
+/// keeps its plans for minutes, in which an empty table can grow to a million rows.
 @Suite(.enabled(if: TestSchema.isGiven && !TestSchema.isSpread), .timeLimit(.minutes(5)))
 struct PostgresPlanTests {
     static let statements: [(PreparedStatement, types: [String])] = [
@@ -79,7 +79,7 @@ struct PostgresPlanTests {
             ]
         ),
     ]
-    /// What the index conditions of a statement must search by, besides the workspace.
+    /// The columns that the index conditions of a statement must use, besides the workspace.
     private static let searched = [
         "sync_clients": ["client"], "sync_seats": ["user_id", "scope"],
         "sync_records": ["collection", "id"], "sync_update_clients": ["client"],
@@ -106,18 +106,19 @@ struct PostgresPlanTests {
     enum Filling: CaseIterable {
         case fresh
         case oneRowAnalyzed
-        /// One row each, so that statistics speak of one row a workspace.
+        /// One row each, so that statistics show one row for each workspace.
         case manyWorkspacesAnalyzed
         case manyRowsNeverAnalyzed
         case manyRowsAnalyzed
-        /// As autovacuum leaves them for a moment, or for longer: it vacuums before it analyzes.
+        /// Vacuumed and not analyzed: autovacuum leaves tables so for a moment, or for longer.
         case someRowsVacuumed
-        /// All records are of one scope, and nearly all else is of one user: statistics promise little of a search by these.
+        /// All records are of one scope, and nearly all else is of one user: statistics expect little of a search by
+        /// these.
         case oneScopeAnalyzed
     }
 
     @Test(arguments: Filling.allCases)
-    func `every search goes by its key`(_ filling: Filling) async throws {
+    func `every search uses its key`(_ filling: Filling) async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             let under = StoreUnderTest(store: running.store)
@@ -155,7 +156,7 @@ struct PostgresPlanTests {
                     try await schema.sql("\(upkeep) sync_\(table)")
                 }
             }
-            // Comparing the only row of a table with each element is right, and soon analyzed again.
+            // Comparing the only row of a table with each element is right, and the table is soon analyzed again.
             let spared =
                 filling == .oneRowAnalyzed ? ["sync_update_clients", "sync_end_members", "sync_saw_clients"] : []
             for (statement, types) in Self.statements where !spared.contains(statement.name) {
@@ -172,7 +173,7 @@ struct PostgresPlanTests {
         }
     }
 
-    /// 60,000 rows more of each table, made like one that is there.
+    /// 60,000 more rows of each table, copied from an existing one.
     private static let manyOfOne = [
         """
         INSERT INTO sync_record (
@@ -204,7 +205,7 @@ struct PostgresPlanTests {
         """,
     ]
 
-    /// - Parameter first: what stands for the first value, which is the workspace.
+    /// - Parameter first: the SQL of the first value, which is the workspace.
     static func plan(
         of statement: PreparedStatement, _ types: [String], in schema: TestSchema, first: String = "NULL"
     ) async throws -> String {
@@ -230,7 +231,7 @@ struct PostgresPlanTests {
 }
 
 extension PostgresPlanTests.Filling {
-    /// Rows of each workspace.
+    /// The number of rows of each workspace.
     fileprivate var rowCount: Int64 {
         switch self {
         case .fresh, .oneRowAnalyzed, .manyWorkspacesAnalyzed: 1
@@ -239,7 +240,7 @@ extension PostgresPlanTests.Filling {
         }
     }
 
-    /// What is run on each table.
+    /// The maintenance command that is run on each table.
     fileprivate var upkeep: String? {
         switch self {
         case .fresh, .manyRowsNeverAnalyzed: nil

@@ -6,13 +6,13 @@ import TidemarkStore
 
 @testable import TidemarkPostgresStore
 
-/// What PostgreSQL says of its standbys. There are none here: rows as it would give them are put in their place; with real ones
-/// `Tests/Benchmarks/failover.sh` goes on.
+/// PostgreSQL's report on its standbys. There are none here: the tests substitute the rows that it would return.
+/// `Tests/Benchmarks/failover.sh` uses real ones.
 @Suite(.enabled(if: TestSchema.isGiven), .onOneMachine("standbys of workers are not seen"), .timeLimit(.minutes(5)))
 struct PostgresReplicasTests {
     private static let workspace = WorkspaceID("w")
 
-    /// The report with standbys of its own.
+    /// The report with the given standbys.
     private static func report(in schema: TestSchema, _ standbys: String, slots: String = "") async throws
         -> PreparedStatement
     {
@@ -45,7 +45,7 @@ struct PostgresReplicasTests {
         #expect(try await Self.confirmed(count, standbys) == position)
     }
 
-    @Test func `subscribers and base backups under way are no standbys`() async throws {
+    @Test func `subscribers and base backups in progress are no standbys`() async throws {
         let standbys =
             "(1, 'a', '0/20'), (2, 'subscription', '0/90'), (3, 'pg_basebackup', '0/80'), (4, 'own slot', '0/10')"
         let slots = """
@@ -78,7 +78,7 @@ struct PostgresReplicasTests {
         }
     }
 
-    @Test func `a role that may not read what standbys have is told what to grant`() async throws {
+    @Test func `a role that may not read the standbys' positions is told what to grant`() async throws {
         try await TestSchema.with { schema in
             let role = "reader_\(schema.name)"
             let running = try await RunningPostgresStore(schema, node: 1)

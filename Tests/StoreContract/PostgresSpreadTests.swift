@@ -5,18 +5,18 @@ import TidemarkStore
 
 @testable import TidemarkPostgresStore
 
-/// What lets the tables be spread over the machines of a distributed PostgreSQL: `deploy/citus.md`.
+/// Requirements for spreading the tables over the machines of a distributed PostgreSQL: `deploy/citus.md`.
 @Suite(.enabled(if: TestSchema.isGiven, "TIDEMARK_TEST_POSTGRES names no database"), .timeLimit(.minutes(5)))
 struct PostgresSpreadTests {
-    /// Rows of which belong to no workspace.
+    /// Tables with rows that belong to no workspace.
     private static let shared = [
         "sync_fence", "sync_migration", "sync_probe", "sync_revocation_head", "sync_schema", "sync_step",
     ]
 
-    /// Keys of tables that name a workspace where there is one, are small, and stay in one place.
+    /// Keys of tables whose rows may name a workspace, are small, and stay on one machine.
     private static let inOnePlace = ["sync_act sync_act_pkey"]
 
-    @Test func `every table of a workspace has keys that hold the workspace, and the page of tables knows it`()
+    @Test func `every table of a workspace has keys that contain the workspace, and the page of tables lists it`()
         async throws
     {
         try await TestSchema.with { schema in
@@ -37,7 +37,7 @@ struct PostgresSpreadTests {
                     AND a.attnum = ANY (i.indkey::smallint[]))
                 """)
             #expect(keyless == Self.inOnePlace)
-            // A unique key besides the primary one would have to be kept over all machines.
+            // A unique key besides the primary one would have to be unique over all machines.
             let unkeyed = try await schema.sql(
                 "\(tables) \(column) AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)"
             )
@@ -46,12 +46,12 @@ struct PostgresSpreadTests {
     }
 
     @Test(.enabled(if: TestSchema.isSpread, "TIDEMARK_TEST_CITUS is not set"))
-    func `every statement of a workspace goes to one piece of the tables`() async throws {
+    func `every statement of a workspace is sent to one piece of the tables`() async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             for (statement, types) in PostgresPlanTests.statements + [(OperatingSQL.figures, ["text"])] {
                 let plan = try await PostgresPlanTests.plan(of: statement, types, in: schema, first: "'w'")
-                // None, where what is asked for is NULL.
+                // Zero pieces, if a value is NULL.
                 let goesToOne = plan.contains("Task Count: 1\n") || plan.contains("Task Count: 0\n")
                 #expect(goesToOne, "\(statement.name)\n\(plan)")
                 #expect(!plan.contains("pull to coordinator"), "\(statement.name)\n\(plan)")
@@ -61,7 +61,7 @@ struct PostgresSpreadTests {
     }
 
     @Test(.enabled(if: TestSchema.isSpread, "TIDEMARK_TEST_CITUS is not set"))
-    func `the rows of many workspaces are filled in anew, each on its worker`() async throws {
+    func `the rows of many workspaces are backfilled, each on its worker`() async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             let workspaces = (0..<6).map { WorkspaceID("w\($0)") }
@@ -85,7 +85,7 @@ struct PostgresSpreadTests {
     }
 
     @Test(.enabled(if: TestSchema.isSpread, "TIDEMARK_TEST_CITUS is not set"))
-    func `commits are not called safe by standbys that hold none of them`() async throws {
+    func `commits are not called safe by standbys that have none of them`() async throws {
         try await TestSchema.with { schema in
             let error = await #expect(throws: StoreError.self) {
                 try await PostgresReplicas.check(try schema.configuration(), logger: TestSchema.logger)

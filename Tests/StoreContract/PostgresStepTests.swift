@@ -24,7 +24,7 @@ struct PostgresStepTests {
         }
     }
 
-    /// Under REPEATABLE READ a step that waited for the lock would read the head from before (R-02).
+    /// Under REPEATABLE READ a step that waited for the lock would read the earlier head (R-02).
     @Test(arguments: [[:], ["default_transaction_isolation": "repeatable read"]])
     func `two nodes on one workspace tile its order, whatever the default isolation`(
         _ settings: [String: String]
@@ -67,7 +67,7 @@ struct PostgresStepTests {
         }
     }
 
-    @Test func `what was planned on another node's order, or without its listeners, is not written`() async throws {
+    @Test func `a plan on another node's order, or without its listeners, is not written`() async throws {
         try await withStore { first, schema in
             let other = try await RunningPostgresStore(schema, node: 2)
             let second = StoreUnderTest(store: other.store, workspace: first.workspace)
@@ -87,7 +87,7 @@ struct PostgresStepTests {
         }
     }
 
-    @Test func `a node that listens no more costs no batch, wherever that was planned`() async throws {
+    @Test func `a node that has stopped listening costs no batch, wherever that was planned`() async throws {
         try await withStore { under, _ in
             let head = try await under.commit { $0.skip() }.head
             _ = try await under.store.follow(under.workspace, node: 2, now: 1_000)
@@ -100,7 +100,7 @@ struct PostgresStepTests {
             var remembered = try under.create(2, after: batch.head)
             remembered.heard = 1_000
             #expect(try await under.commitment(of: remembered) == .written(isHeard: true))
-            // One that was heard later than is remembered may need the body.
+            // A node that listened later than remembered may need the body.
             _ = try await under.store.follow(under.workspace, node: 3, now: 2_000)
             var stale = try under.create(3, after: remembered.batch.head)
             stale.heard = 1_000
@@ -123,7 +123,7 @@ struct PostgresStepTests {
     }
 
     @Test(arguments: [Array("{".utf8), Array(#""\ud83""#.utf8), [0x22, 0xff, 0x22], Array("\"\0\"".utf8)])
-    func `a body that the database refuses is data, and leaves nothing`(_ body: [UInt8]) async throws {
+    func `a body that the database refuses is the data's fault, and leaves nothing`(_ body: [UInt8]) async throws {
         try await withStore { under, _ in
             let error = await #expect(throws: StoreError.self) {
                 try await under.commit { draft in
@@ -160,7 +160,8 @@ struct PostgresStepTests {
         }
     }
 
-    @Test func `the last settled transaction, sent again, finds its result, and one further finds none`() async throws {
+    @Test func `the last settled transaction, sent again, finds its result, and the next one finds none`() async throws
+    {
         try await withStore { under, _ in
             let row = try await under.register(.numbered(50), for: .ann)
             let batch = try await under.commit { $0.settle(row, through: 3, refusing: [3]) }
@@ -192,7 +193,7 @@ struct PostgresStepTests {
     }
 
     /// The rows of the page wait for a lock behind which another batch is committed; its head was read before.
-    @Test func `what is committed while a page is read is not in it`() async throws {
+    @Test func `a commit during the read of a page is not in it`() async throws {
         let batch = Statement.simple(
             "INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch)"
                 + " SELECT workspace, 2, 2, 9, time, epoch FROM sync_batch")
@@ -227,7 +228,7 @@ struct PostgresStepTests {
 }
 
 extension StoreUnderTest {
-    /// When another node last said that it listens.
+    /// The last time at which another node renewed its listening.
     fileprivate func heard() async throws -> Milliseconds? {
         let reading = try await store.read(ReadSet(), in: workspace)
         await reading.turn?.end()

@@ -9,8 +9,8 @@ import TidemarkPostgres
 /// A schema that no other test uses, in the database that `TIDEMARK_TEST_POSTGRES` names.
 struct TestSchema: Sendable {
     static let logger = Logger(label: "store-contract") { _ in SwiftLogNoOpLogHandler() }
-    /// Few connections, since many tests run at once and a server has a hundred by default. A process that shares one core
-    /// with all of them stands still for seconds in the middle of a transaction: what a timeout does is a test's own.
+    /// Few connections, since many tests run at once and a server has a hundred by default. A process that shares one
+    /// core with all of them may pause for seconds in a transaction: only special tests use timeouts.
     static var options: PostgresStore.Options {
         var options = PostgresStore.Options()
         (options.lockTimeout, options.statementTimeout, options.idleTimeout) = (
@@ -21,7 +21,7 @@ struct TestSchema: Sendable {
         return options
     }
 
-    /// Tests that may have a schema, and so connections, at once.
+    /// Limits the tests that have a schema, and therefore connections, at once.
     private static let turnstile = Turnstile(places: 6)
 
     let name: String
@@ -41,7 +41,8 @@ struct TestSchema: Sendable {
         }
     }
 
-    /// The database is the coordinator of a Citus, and the tables of stores are spread over its workers: `deploy/citus.md`.
+    /// True when the database is the coordinator of a Citus, and the stores' tables are spread over its workers:
+    /// `deploy/citus.md`.
     static var isSpread: Bool { ProcessInfo.processInfo.environment["TIDEMARK_TEST_CITUS"] == "1" }
 
     /// Spreads the tables as an operator does, in fewer pieces.
@@ -71,21 +72,21 @@ struct TestSchema: Sendable {
         try await schema.drop()
     }
 
-    /// Runs `body` while another connection, which it is given, holds the lock of every workspace.
+    /// Runs `body` while another connection, which `body` gets, holds the lock of every workspace.
     ///
     /// - Parameters:
-    ///   - condition: of those alone for which it is true.
-    ///   - last: run by that connection before it lets go.
+    ///   - condition: selects the workspaces to lock.
+    ///   - last: runs on that connection before it releases the lock.
     func whileLocked(
         where condition: String = "true", then last: [Statement] = [], _ body: (PostgresConnection) async throws -> Void
     ) async throws {
-        // One by one, since a distributed PostgreSQL locks the rows of one place alone.
+        // One by one, since a distributed PostgreSQL locks rows on one machine at a time only.
         let names = try await sql("SELECT workspace FROM sync_workspace WHERE \(condition)")
         let locks = names.map { "SELECT * FROM sync_workspace WHERE workspace = '\($0)' FOR UPDATE" }
         try await whileRunning(locks, then: last, body)
     }
 
-    /// Runs `body` while the transaction of another connection, which it is given, is open after some statements.
+    /// Runs `body` while a transaction of another connection, which `body` gets, is open after some statements.
     func whileRunning(
         _ statements: [String], then last: [Statement] = [], _ body: (PostgresConnection) async throws -> Void
     ) async throws {
@@ -103,12 +104,12 @@ struct TestSchema: Sendable {
         }
     }
 
-    /// Connections that see this schema alone, with further server settings.
+    /// A configuration for connections that see this schema alone, with further server settings.
     func configuration(_ settings: [String: String] = [:]) throws -> PostgresConfiguration {
         var configuration = try PostgresConfiguration(connectionString: connectionString(settings))
-        // Many tests share the machine with one server: waiting is no failure there.
+        // Many tests share the machine with one server: waiting is no failure here.
         configuration.leaseTimeout = .seconds(60)
-        // By which its nodes are told from those of other tests on the server.
+        // The name distinguishes its nodes from those of other tests on the server.
         configuration.applicationName = name
         return configuration
     }
@@ -130,7 +131,7 @@ struct TestSchema: Sendable {
         return given + (given.contains("?") ? "&" : "?") + query.joined(separator: "&")
     }
 
-    /// The tables as a version before generations left them.
+    /// Makes the tables as a version before generations left them.
     func makeTables(through version: Int) async throws {
         try await sql(PostgresSchema.makeHistory)
         for (index, step) in PostgresSchema.steps.prefix(version).enumerated() {
@@ -158,7 +159,7 @@ struct TestSchema: Sendable {
     }
 }
 
-/// Lets a number of tasks in and the others wait in line.
+/// Lets a number of tasks in and makes the others wait in line.
 final class Turnstile: Sendable {
     private struct State {
         var places: Int
@@ -194,6 +195,6 @@ final class Turnstile: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Not on a Citus: what the test does, or looks at, is of one machine.
+    /// Skips the test on a Citus: it does, or reads, something of one machine.
     static func onOneMachine(_ reason: Comment) -> Self { .enabled(if: !TestSchema.isSpread, reason) }
 }

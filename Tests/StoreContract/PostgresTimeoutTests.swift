@@ -5,7 +5,7 @@ import TidemarkStore
 
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresTimeoutTests {
-    /// Whoever inserts two records at once lingers for as long as the server lets him.
+    /// An insert of two records at once takes as long as the server allows.
     private static let lingering = [
         """
         CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -22,7 +22,7 @@ struct PostgresTimeoutTests {
     ]
 
     @Test(.onOneMachine("spread tables have no triggers"))
-    func `a batch whose statement takes too long is a timeout, leaves nothing, and its parts get through`()
+    func `a batch whose statement takes too long is a timeout, leaves nothing, and its parts succeed`()
         async throws
     {
         var options = TestSchema.options
@@ -55,8 +55,7 @@ struct PostgresTimeoutTests {
         }
     }
 
-    @Test func `a node that goes silent in the middle of a step does not keep the lock of its workspace`() async throws
-    {
+    @Test func `a node that goes silent in the middle of a step loses the lock of its workspace`() async throws {
         var options = TestSchema.options
         options.idleTimeout = .milliseconds(50)
         try await TestSchema.with { schema in
@@ -66,7 +65,7 @@ struct PostgresTimeoutTests {
                 let under = StoreUnderTest(store: other.store)
                 let head = try await under.commit { $0.skip() }.head
                 let reading = try await silent.store.read(Self.looking, in: under.workspace)
-                // Waits for the lock, which nobody gives back.
+                // Waits for the lock, which no node releases.
                 let next = try await under.store.read(Self.looking, in: under.workspace)
                 #expect(next.state.head == head)
                 await next.turn?.end()
@@ -83,7 +82,7 @@ struct PostgresTimeoutTests {
 
     private static var looking: ReadSet {
         var reads = ReadSet()
-        // Both, since what was looked for is written by another statement than what was not.
+        // Both, since found records are written by another statement than missing ones.
         reads.records = [1, 2].map { RecordKey(collection: "message", id: .numbered($0)) }
         return reads
     }

@@ -5,7 +5,7 @@ import TidemarkStore
 
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresTrimTests {
-    @Test func `old bodies go in small steps and their batches stay`() async throws {
+    @Test func `old bodies are deleted in small steps and their batches stay`() async throws {
         try await TestSchema.with { schema in
             var options = TestSchema.options
             options.bodyLifetime = 1_000
@@ -52,7 +52,7 @@ struct PostgresTrimTests {
         }
     }
 
-    @Test func `what a clock that is months ahead takes for old is left alone`() async throws {
+    @Test func `data that only a fast clock thinks old is kept`() async throws {
         try await TestSchema.with { schema in
             var options = TestSchema.options
             options.limits.logLifetime = 30 * 86_400_000
@@ -75,7 +75,7 @@ struct PostgresTrimTests {
                 """
             #expect(try await running.store.trim(now: 120 * 86_400_000) == 0)
             #expect(try await schema.sql(left) == ["1 1"])
-            // Once compaction has come there, they go.
+            // Once compaction has got there, they are deleted.
             let isTurn = try await running.store.beginCompaction(
                 of: under.workspace, before: .max, now: 120 * 86_400_000)
             #expect(isTurn)
@@ -85,7 +85,7 @@ struct PostgresTrimTests {
         }
     }
 
-    @Test func `ledger entries over their time are dropped in small steps`() async throws {
+    @Test func `expired ledger entries are deleted in small steps`() async throws {
         try await TestSchema.with { schema in
             var options = TestSchema.options
             options.limits.ledgerLifetime = 1_000

@@ -6,7 +6,7 @@ import TidemarkStore
     private func key(_ number: Int64) -> RecordKey { RecordKey(collection: "message", id: .numbered(number)) }
 
     @Test(arguments: StoreKind.available)
-    func `a read set gives exactly what was asked`(_ kind: StoreKind) async throws {
+    func `a read set returns exactly what was requested`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let ann = try await under.register(.numbered(50), for: .ann)
             let bob = try await under.register(.numbered(51), for: .bob)
@@ -35,7 +35,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `an empty read set gives the head alone`(_ kind: StoreKind) async throws {
+    func `an empty read set returns the head alone`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let batch = try await under.commit { draft in
                 draft.put(.numbered(1))
@@ -72,7 +72,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `five hundred of each come back`(_ kind: StoreKind) async throws {
+    func `five hundred of each are returned`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let batch = try await under.commit { draft in
                 for number: Int64 in 1...500 {

@@ -4,7 +4,7 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// A store with the sequencer over it: each transaction is a batch of its own, judged as a server judges it.
+/// A store with the sequencer: each transaction is a batch of its own, judged as a server judges it.
 struct Registry: Sendable {
     static func schema() throws -> Schema {
         let json = #"""
@@ -29,7 +29,7 @@ struct Registry: Sendable {
         admission = Admission(schema: schema, limits: ModelLimits())
     }
 
-    /// The client of a user, numbered by it.
+    /// The client of a user, with an id made of the number.
     func client(_ number: Int64, of user: UserID) async throws -> Client {
         let row = try await under.register(.numbered(number), for: user)
         return Client(registry: self, row: row)
@@ -40,7 +40,7 @@ struct Registry: Sendable {
         let registry: Registry
         let row: ClientRow
 
-        /// Settles one transaction; its refusal, if it was refused.
+        /// Settles one transaction and returns its refusal, if any.
         func push(_ number: Int64, _ mutations: Mutation...) async throws -> RejectionCode? {
             let low = row.id.low &* 1_000 &+ UInt64(bitPattern: number)
             let transaction = Transaction(id: UniqueID(high: 7, low: low), mutations: mutations, clientTime: 0)
@@ -69,12 +69,12 @@ struct Registry: Sendable {
         }
     }
 
-    /// The grants of a user as they are stored.
+    /// The stored grants of a user.
     func grants(_ user: UserID) async throws -> [Grant] {
         try await under.store.session(for: user, client: nil, in: under.workspace).grants
     }
 
-    /// The fields of a record as they are stored.
+    /// The stored fields of a record.
     func fields(_ collection: String, _ id: Int64) async throws -> Fields? {
         var reads = ReadSet()
         reads.records = [RecordKey(collection: collection, id: .numbered(id))]

@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkPostgresStore
 
 @Suite struct RelayQueueTests {
-    @Test func `words come back as they were, from other nodes only`() {
+    @Test func `messages come back unchanged, from other nodes only`() {
         var queue = RelayQueue()
         for word in ["{\"a\":1}", "b;*,", "é"] {
             let isKept = queue.append(word)
@@ -17,7 +17,7 @@ import Testing
         for text in ["", "x\ny", "-1\ny"] { #expect(RelayQueue.words(of: text, toldBy: 8) == nil) }
     }
 
-    @Test func `a notification takes what fits, and what waits is bounded`() {
+    @Test func `a notification contains what fits, and the queue is bounded`() {
         var queue = RelayQueue()
         let isTooLargeKept = queue.append(String(repeating: "x", count: HintPayload.bytesMax))
         #expect(!isTooLargeKept)

@@ -6,7 +6,7 @@ import TidemarkStore
 @testable import TidemarkAssembly
 @testable import TidemarkOperations
 
-/// After a restore each workspace is in a new epoch, once, however often the restore was cut short.
+/// After a restore each workspace is in a new epoch, once, however often the restore was interrupted.
 @Suite struct RestoredOrderTests {
     private func summaries(_ workspaces: [WorkspaceID], in store: some Store) async throws -> [WorkspaceSummary] {
         var all: [WorkspaceSummary] = []

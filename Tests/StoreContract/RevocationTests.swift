@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// What every store of revocations does.
+/// The behaviour of every store of revocations.
 @Suite struct RevocationTests {
     private let day: Milliseconds = 24 * 3_600_000
 
@@ -10,7 +10,7 @@ import TidemarkStore
         try #require(under.store as? any RevocationStore)
     }
 
-    /// Those of the test's own workspaces, all pages of them.
+    /// All pages of the revocations of the test's own workspaces.
     private func all(
         _ store: any RevocationStore, _ workspaces: [WorkspaceID], after number: Int64 = 0, limit: Int = 1_000
     ) async throws -> [Revocation] {
@@ -27,7 +27,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `what is revoked is told in order, and the later of two times stands`(_ kind: StoreKind) async throws {
+    func `revocations are listed in order, and the later of two times applies`(_ kind: StoreKind) async throws {
         try await kind.withStore { under async throws in
             let (store, client) = (try kept(by: under), UniqueID(high: 7, low: 7))
             let other = WorkspaceID("\(under.workspace)-2")
@@ -48,7 +48,7 @@ import TidemarkStore
             #expect(try await all(store, spaces) == given)
             #expect(try await all(store, spaces, limit: 1) == given)
             #expect(try await all(store, spaces, after: given[1].number) == Array(given.dropFirst(2)))
-            // An earlier time takes nothing back, and is told again.
+            // An earlier time takes nothing back, and is listed again.
             let again = try await store.revoke(.user(.ann), before: 5, in: under.workspace, now: 1_000 * day)
             #expect(again.notBefore == given[1].notBefore && again.number > given[3].number)
             #expect(try await all(store, spaces) == [given[0], given[2], given[3], again])
@@ -56,7 +56,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `what no token is old enough for is forgotten, and numbers go on`(_ kind: StoreKind) async throws {
+    func `revocations older than any token are forgotten, and numbers continue`(_ kind: StoreKind) async throws {
         try await kind.withStore { under async throws in
             let store = try kept(by: under)
             let old = try await store.revoke(.user(.ann), before: 10 * day, in: under.workspace, now: 10 * day)
@@ -71,7 +71,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a clock that is months ahead forgets none`(_ kind: StoreKind) async throws {
+    func `a clock that is months ahead makes the store forget none`(_ kind: StoreKind) async throws {
         try await kind.withStore { under async throws in
             let store = try kept(by: under)
             try await under.commit(time: 10 * day) { $0.skip() }
@@ -82,7 +82,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `of many at once each is told to whoever reads on`(_ kind: StoreKind) async throws {
+    func `of many revocations at once each is listed for readers that continue`(_ kind: StoreKind) async throws {
         try await kind.withStore { under async throws in
             let (store, workspace) = (try kept(by: under), under.workspace)
             let reader = Task {
@@ -110,7 +110,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `devices are listed by workspace and user, page by page, with what is known`(_ kind: StoreKind) async throws {
+    func `devices are listed by workspace and user, page by page, with their details`(_ kind: StoreKind) async throws {
         try await kind.withStore { under async throws in
             let (store, workspace) = (try kept(by: under), under.workspace)
             let ids = (0..<5 as Range<UInt64>).map { UniqueID(high: 9, low: $0) }
@@ -119,7 +119,7 @@ import TidemarkStore
             }
             let sighting = SeenClient(ids[1], at: 90, app: "shop 2", written: 7, position: 40)
             _ = try await under.store.saw([sighting, SeenClient(UniqueID(high: 8, low: 1), at: 90)], in: workspace)
-            // What a later sighting does not say stays.
+            // Details that a later sighting lacks stay.
             _ = try await under.store.saw([SeenClient(ids[1], at: 95, position: 41)], in: workspace)
             let first = try await store.devices(of: nil, in: workspace, after: nil, limit: 3)
             #expect(first.map(\.id) == Array(ids[..<3]) && first.map(\.user) == [.ann, .bob, .ann])

@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// What every store of schemas does; the one in memory knows of no records.
+/// The behaviour of every store of schemas; the one in memory has no records.
 @Suite struct SchemaStoreTests {
     private func revision(_ number: Int64, _ text: String = "{}", apps: String = "") -> SchemaRevision {
         SchemaRevision(
@@ -33,7 +33,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a revision is kept only behind the newest one`(_ kind: StoreKind) async throws {
+    func `a revision is stored only as the successor of the newest one`(_ kind: StoreKind) async throws {
         try await kind.withStore { under async throws in
             let schemas = kept(by: under)
             #expect(try await !schemas.keep(revision(2)))
@@ -49,7 +49,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `of many that come at once one is kept, and all see that one`(_ kind: StoreKind) async throws {
+    func `of many concurrent revisions one is stored, and all see that one`(_ kind: StoreKind) async throws {
         try await kind.withStore { under async throws in
             let schemas = kept(by: under)
             _ = try await schemas.begin(with: revision(1))
@@ -65,7 +65,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available.filter { $0 != .memory })
-    func `records are counted by collection and by field, step by step, the deleted ones not`(
+    func `records are counted by collection and by field, step by step, without deleted ones`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under async throws in
@@ -88,7 +88,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `devices are counted by the app that they were last seen with`(_ kind: StoreKind) async throws {
+    func `devices are counted by the app that they last used`(_ kind: StoreKind) async throws {
         try await kind.withStore { under async throws in
             let schemas = kept(by: under)
             for number in Int64(1)...4 {

@@ -7,12 +7,12 @@ import TidemarkModel
 @testable import TidemarkEmbeddedStore
 @testable import TidemarkStore
 
-/// The files of SQLite are written anew once, whoever reads them meanwhile.
+/// The files of SQLite are rewritten once, whatever reads them meanwhile.
 @Suite(.timeLimit(.minutes(5))) struct ScrubTests {
     private static let scope = ScopeID(record: .numbered(100))
     private static let secret = "a-secret-that-must-go"
 
-    /// A store with some megabytes, and another program that can begin to read its file.
+    /// Runs with a store of some megabytes, and another connection that can begin to read its file.
     private func withStore(_ body: (StoreUnderTest, DatabaseQueue, TemporaryFile) async throws -> Void) async throws {
         let file = TemporaryFile()
         var options = EmbeddedStore.Options()
@@ -25,7 +25,7 @@ import TidemarkModel
         }
         _ = try await store.emptyLog()
         var configuration = Configuration()
-        // It goes on reading between two calls.
+        // It continues its read between two calls.
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: file.path, configuration: configuration)
         try await body(under, other, file)
@@ -58,7 +58,7 @@ import TidemarkModel
         return phases
     }
 
-    @Test func `beside a reader that stays nothing is written anew, the reason is told, and later it is done`()
+    @Test func `beside a lasting reader no file is rewritten, the reason is reported, and it is done later`()
         async throws
     {
         try await withStore { under, other, file in
@@ -77,8 +77,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `beside a reader that comes while the file is written anew, only the log is emptied again`() async throws
-    {
+    @Test func `beside a reader that begins during the rewriting, only the log is emptied again`() async throws {
         try await withStore { under, other, file in
             let pauses = Lock(0)
             let sizes = Lock<[Int64]>([])
@@ -103,7 +102,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a full disk is told at once`() async throws {
+    @Test func `a full disk is reported at once`() async throws {
         try await withStore { under, _, _ in
             let tries = Lock(0)
             let pool = try #require(under.store as? EmbeddedStore).pool

@@ -16,7 +16,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a workspace that nobody made begins at the start`(_ kind: StoreKind) async throws {
+    func `a workspace that was never written begins at the start`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let found = try await under.read(ReadSet())
             #expect(found.head == .start)
@@ -25,7 +25,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a reading that is ended without a batch writes nothing, and keeps nobody waiting`(_ kind: StoreKind)
+    func `a read that ends without a batch writes nothing, and makes no other wait`(_ kind: StoreKind)
         async throws
     {
         try await kind.withStore { under in

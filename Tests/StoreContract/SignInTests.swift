@@ -2,11 +2,11 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// The count of a device's refresh tokens, whatever answers are lost.
+/// The count of a device's refresh tokens, whichever answers are lost.
 @Suite struct SignInTests {
     private static let fresh = SignIn(user: UserID("ann"), client: .numbered(1), nonce: 5, began: 1_000)
 
-    /// All sequences of so many steps.
+    /// All sequences with this number of steps.
     private static func sequences<Step>(_ steps: [Step], _ count: Int) -> [[Step]] {
         (0..<count).reduce([[]]) { some, _ in some.flatMap { start in steps.map { start + [$0] } } }
     }
@@ -14,7 +14,7 @@ import TidemarkStore
     @Test func `each token gives the next, the same again gives the same, and an older one is stale`() {
         for (number, use, counter) in [
             (5, .taken, 6), (4, .again, 5), (3, .stale, 5), (0, .stale, 5), (-1, .stale, 5), (.min, .stale, 5),
-            // The database went back: what it gave out since is good.
+            // The database went back: tokens that it gave out since are valid.
             (6, .taken, 7), (900, .taken, 901), (.max, .stale, 5),
         ] as [(Int64, SignIn.Use, Int64)] {
             var signIn = Self.fresh
@@ -25,7 +25,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `in whatever order answers are lost, a device gets on by the token that it has`() {
+    @Test func `in whatever order answers are lost, a device continues with its token`() {
         enum Step: CaseIterable { case answered, lost, cameTwice }
         for steps in Self.sequences(Step.allCases, 7) {
             var (signIn, token) = (Self.fresh, Int64(1))
@@ -39,9 +39,10 @@ import TidemarkStore
         }
     }
 
-    @Test func `of two who use copies of one token, whoever has missed two is found out`() {
+    @Test func `of two holders of one token, the one that has missed two is detected`() {
         for steps in Self.sequences([0, 1], 10) {
-            // The device and the thief, each with the token that he got last, and how many the other has taken since.
+            // The device and the thief, each with its last token, and the number of tokens that the other has used
+            // since.
             var (signIn, tokens, missed) = (Self.fresh, [Int64](repeating: 1, count: 2), [0, 0])
             for who in steps {
                 let use = signIn.use(tokens[who], now: 2_000)
@@ -53,7 +54,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a database that went back signs nobody out`() {
+    @Test func `a database that went back signs no device out`() {
         var signIn = Self.fresh
         for _ in 0..<5 { _ = signIn.use(signIn.counter, now: 2_000) }
         let backup = signIn
@@ -67,7 +68,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a device that nobody used for long is over`() {
+    @Test func `a device that was unused for long is signed out`() {
         let signIn = Self.fresh
         #expect(!signIn.isOver(after: 500, now: 1_500) && signIn.isOver(after: 500, now: 1_501))
         #expect(!signIn.isOver(after: 500, now: 0))

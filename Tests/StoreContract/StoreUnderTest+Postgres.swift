@@ -5,7 +5,7 @@ import TidemarkPostgresStore
 import TidemarkStore
 
 extension StoreUnderTest {
-    /// The store's own id among the nodes; tests follow under others.
+    /// The store's own id among the nodes; tests follow with other ids.
     static let postgresNode: UInt64 = 0xffff_ffff_0000_0001
 
     /// A store on the server that `TIDEMARK_TEST_POSTGRES` names, in a schema of its own.

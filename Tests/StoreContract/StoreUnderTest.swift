@@ -8,7 +8,7 @@ struct StoreUnderTest: Sendable {
     let store: any Store
     let blobs: any BlobStore
     let workspace: WorkspaceID
-    /// Ends the store and removes what it left.
+    /// Ends the store and removes its data.
     let close: @Sendable () async throws -> Void
 
     init(
@@ -22,7 +22,7 @@ struct StoreUnderTest: Sendable {
         self.close = close
     }
 
-    /// Commits the batch that `draw` makes at the head; draws again where the order moves meanwhile.
+    /// Commits the batch that `draw` makes at the head; draws again if the order moves meanwhile.
     @discardableResult
     func commit(
         in workspace: WorkspaceID? = nil, time: Milliseconds = 1_000, _ draw: (inout BatchDraft) -> Void
@@ -38,7 +38,7 @@ struct StoreUnderTest: Sendable {
         }
     }
 
-    /// Commits a batch that was drawn after what was read; `nil` where the order has moved.
+    /// Commits a batch that was drawn after a read; `nil` when the order has moved.
     func commit(
         _ batch: CommittedBatch, on reading: Reading, in workspace: WorkspaceID? = nil
     ) async throws -> CommittedBatch? {
@@ -61,21 +61,21 @@ struct StoreUnderTest: Sendable {
         return draft
     }
 
-    /// What a plan is given when it asks for `reads`.
+    /// The state that a plan gets for `reads`.
     func read(_ reads: ReadSet, in workspace: WorkspaceID? = nil) async throws -> OrderState {
         let reading = try await store.read(reads, in: workspace ?? self.workspace)
         await reading.turn?.end()
         return reading.state
     }
 
-    /// Registers a client and gives its row.
+    /// Registers a client and returns its row.
     func register(_ client: ClientID, for user: UserID) async throws -> ClientRow {
         let answer = try await store.register(client, for: user, in: workspace, now: 1)
         guard case .registered(let row) = answer else { throw StoreError(.data, "not registered: \(answer)") }
         return row
     }
 
-    /// Everything in `scopes` after `seq`, window after window.
+    /// Everything in `scopes` after `seq`, window by window.
     func windows(_ scopes: [ScopeID], after seq: SequenceNumber = 0, span: Int64) async throws -> [Window] {
         var windows: [Window] = []
         var cursor = seq

@@ -9,7 +9,7 @@ import TidemarkStore
         TransactionOutcome(number: number, transaction: .numbered(number), seq: 6, time: 7, rejection: rejection)
     }
 
-    @Test func `kept outcomes survive as bytes, and garbage is an error`() throws {
+    @Test func `kept outcomes survive as bytes, and invalid bytes are an error`() throws {
         let stored = StoredClient(row: client, kept: [result(4), result(5, Rejection(.forbidden, "no \"entry\""))])
         #expect(try StoredClient(row: client, keptBytes: stored.keptBytes) == stored)
         for garbage in ["", "{}", "[[1]]", "[[1,\"x\",2,3]]", "[[1,2,3,4,5,6,7]]"] {

@@ -6,7 +6,7 @@ import TidemarkStore
 @testable import TidemarkEmbeddedStore
 @testable import TidemarkPostgresStore
 
-/// An erased user is named nowhere, and what others have stays as it is.
+/// An erased user is named nowhere, and others' data stays unchanged.
 @Suite(.timeLimit(.minutes(5))) struct UserErasureTests {
     private static let name = "annabel-lee"
     private static let user = UserID(name)
@@ -28,7 +28,7 @@ import TidemarkStore
         return try await eraser.erase(Self.user, in: under.workspace, Eraser.UserPlan(schema: try Registry.schema()))
     }
 
-    /// A room with Bob and one alone, notes of both in the first, a ledger, a device with outcomes, two blobs.
+    /// Writes a room with Bob and one alone, notes of both in the first, a ledger, a device with outcomes, two blobs.
     private func fill(_ under: StoreUnderTest) async throws {
         _ = try await under.store.follow(under.workspace, node: 77, now: 1_000)
         let scope = ScopeID(record: Self.shared)
@@ -106,12 +106,12 @@ import TidemarkStore
             #expect(batch.low == next && batch.batch == nil, "I-01, and no body names anybody")
             next = batch.head.seq + 1
         }
-        // A user of that name may come again, as anybody.
+        // Another user of that name may register, like anyone.
         #expect(try await store.register(.numbered(9), for: Self.user, in: workspace, now: 1) != .tooMany)
     }
 
     @Test(arguments: StoreKind.available)
-    func `the name is gone from everywhere, and what was written stays under another`(_ kind: StoreKind) async throws {
+    func `the name is deleted everywhere, and the writes stay under another`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             #expect(try await erase(under) == nil, "there is no such workspace")
             try await fill(under)
@@ -122,7 +122,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `cut short at any step, it goes on under the same name, and no device comes back meanwhile`(
+    func `interrupted at any step, it continues under the same name, and no device returns meanwhile`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in

@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkStore
 
 @Suite struct WindowTests {
-    /// Ten batches of three numbers: two records in scope a or b, and one number without a record.
+    /// Writes ten batches of three numbers: two records in scope a or b, and one number without a record.
     private func fill(_ under: StoreUnderTest) async throws -> [CommittedBatch] {
         var batches: [CommittedBatch] = []
         for batch in 0..<10 {
@@ -33,7 +33,8 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `windows and snapshots say which batch holds the number that they go on from`(_ kind: StoreKind) async throws {
+    func `windows and snapshots name the batch that holds the number they continue from`(_ kind: StoreKind) async throws
+    {
         try await kind.withStore { under in
             let (batches, store, workspace) = (try await fill(under), under.store, under.workspace)
             for (seq, head) in [
@@ -50,7 +51,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available, [1, 4, 7, 100] as [Int64])
-    func `windows put together give every record once, in order`(_ kind: StoreKind, _ span: Int64) async throws {
+    func `windows together have every record once, in order`(_ kind: StoreKind, _ span: Int64) async throws {
         try await kind.withStore { under in
             let batches = try await fill(under)
             let windows = try await under.windows([.b, .a], span: span)
@@ -61,7 +62,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a window shows only its scopes and moves over the rest`(_ kind: StoreKind) async throws {
+    func `a window shows only its scopes and skips the rest`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let batches = try await fill(under)
             let one = try await under.windows([.a], span: 6)
@@ -78,7 +79,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a record that changed again is only at its new place, and tombstones are shown`(
+    func `a record that changed again is only at its new number, and tombstones are shown`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -116,7 +117,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a huge row goes alone`(_ kind: StoreKind) async throws {
+    func `a huge row is sent alone`(_ kind: StoreKind) async throws {
         var limits = StoreLimits()
         limits.readBytesMax = 1_000
         try await kind.withStore(limits: limits) { under in
@@ -131,7 +132,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `one batch beyond the bytes is cut inside, under its own nonce`(_ kind: StoreKind) async throws {
+    func `one batch beyond the bytes is cut inside, with its own nonce`(_ kind: StoreKind) async throws {
         var limits = StoreLimits()
         limits.readBytesMax = 1_000
         try await kind.withStore(limits: limits) { under in

@@ -3,15 +3,17 @@ import Logging
 import Tidemark
 import TidemarkNIOTransport
 
-/// A client process to be killed: writes numbered messages as fast as it can, and says after each that it is durable.
+/// A client process to be killed: it writes numbered messages as fast as it can, and reports after each that it is
+/// durable.
 ///
 ///     StormWriter URL TOKEN FOLDER SCHEMA CONVERSATION LAST [blobs]
 ///
-/// Or an app that adopts what its extension spools, again and again:
+/// With `adopt`, it plays an app that repeatedly adopts its extension's spooled writes:
 ///
 ///     StormWriter adopt FOLDER SHARED SCHEMA
 ///
-/// With `blobs`, each message is written together with bytes of its own. It goes on after the last message that its database holds. With the last one written and settled it ends.
+/// With `blobs`, each message is written together with bytes of its own. The process continues after the last message in
+/// its database, and ends when the last one is written and settled.
 @main enum StormWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
@@ -62,13 +64,13 @@ import TidemarkNIOTransport
         }
     }
 
-    /// What goes with a message: other bytes for each, 8 to 200 KB.
+    /// The bytes of a message: different ones for each, 8 to 200 KB.
     private static func bytes(_ number: Int64) -> Data {
         let word = withUnsafeBytes(of: number.littleEndian) { Data($0) }
         return Data((0..<1_000 + Int(number % 9) * 3_000).lazy.map { _ in word }.joined())
     }
 
-    /// One line, at once: what follows may be a kill.
+    /// Prints one line at once: a kill may follow.
     private static func say(_ line: String) {
         FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }

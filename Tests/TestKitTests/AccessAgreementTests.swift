@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkModel
 import TidemarkTestKit
 
-/// What a device refuses by the access rules, the server would have refused, and the other way round.
+/// A device refuses by the access rules exactly what the server would refuse.
 @Suite(.timeLimit(.minutes(5))) struct AccessAgreementTests {
     private static let schema = """
         {"tidemark": 1, "name": "test", "collections": {
@@ -34,7 +34,7 @@ import TidemarkTestKit
         Mutation(key: key, action: .update([NamedPatch(field, .set(value))]))
     }
 
-    /// One of each kind, on records of ann's and on one of the user's own.
+    /// One attempt of each kind, on records of ann's and on one of the user's own.
     private func attempts(_ own: UInt64) -> [(name: String, mutation: Mutation)] {
         let home: Fields = ["room": .string(room.id.description)]
         let note = key("notes", 1)
@@ -56,7 +56,7 @@ import TidemarkTestKit
         ]
     }
 
-    @Test func `who is alone in a scope ends it and brings it back, on the device and at the server`() async throws {
+    @Test func `the only member of a scope ends and restores it, on the device and at the server`() async throws {
         let kit = try TestKit(schema: try Schema(json: Array(Self.schema.utf8)))
         let (ann, cem) = (try await kit.client("ann"), try await kit.client("cem"))
         let people: Fields = ["people": ["ann", "cem"], "chiefs": ["ann"]]
@@ -72,7 +72,8 @@ import TidemarkTestKit
         let leaving = Mutation(key: room, action: .update([NamedPatch("people", .remove(["ann"]))]))
         try await ann.store.write { $0.apply(leaving) }
         try await kit.settle()
-        // To leave is refused still; in one write, in two, and with the server's word between them it ends and comes back.
+        // Leaving is still refused. In one write, in two, and with the server's answer between them the scope ends and
+        // returns.
         await #expect(throws: StoreError.self) {
             try await write(Mutation(key: room, action: .update([NamedPatch("people", .remove(["cem"]))])))
         }
@@ -114,7 +115,7 @@ import TidemarkTestKit
         var (here, there) = ([String](), [String]())
         for (number, attempt) in attempts(own).enumerated() {
             do {
-                // Judged, and then not written: the server is to see it on the same state.
+                // Judged, and then not written: the server must see it on the same state.
                 try await device.store.write { batch in
                     batch.apply(attempt.mutation)
                     batch.apply(Mutation(key: key("ghosts", 1), action: .delete))
@@ -125,7 +126,7 @@ import TidemarkTestKit
             let id = UniqueID(high: 9, low: UInt64(number))
             try device.store.database.write(
                 Transaction(id: id, mutations: [attempt.mutation], clientTime: 1))
-            // Tells the engine of it.
+            // Notifies the engine of it.
             try await device.store.outbox.retryFailed()
             try await kit.settle()
             for parked in try await device.store.outbox.parked() {

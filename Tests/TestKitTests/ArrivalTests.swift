@@ -3,9 +3,9 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-/// How soon things are seen, in the kit's time and in ours.
+/// The delay of changes, in the kit's time and in real time.
 @Suite(.timeLimit(.minutes(5))) struct ArrivalTests {
-    @Test func `what another device adds, changes and removes is seen here within a second`() async throws {
+    @Test func `another device's additions, changes and deletions arrive within a second`() async throws {
         let desk = try await Desk()
         desk.kit.faults.latency(.milliseconds(200))
         let (annsNotes, bobsNotes) = (desk.ann.store.repository(Note.self), desk.bob.store.repository(Note.self))
@@ -26,9 +26,9 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `without a network a write returns at once, and it is there to be read`() async throws {
+    @Test func `without a network a write returns at once, and can be read`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-kit-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let desk = try await Desk()
         let tablet = try await desk.kit.client("ann", at: folder)

@@ -14,7 +14,7 @@ import TidemarkModel
             key: RecordKey(collection: "rooms", id: Self.room), action: .update([NamedPatch("people", patch)]))
     }
 
-    @Test func `blobs of a kit are for the members of their scope, and come back with a backup`() throws {
+    @Test func `a kit's blobs are for the members of their scope, and come back with a backup`() throws {
         var server = ServerMachines(schema: try Desk.schema())
         let digest = try #require(BlobDigest(checking: Self.digest))
         let scope = ScopeID(record: Self.room)

@@ -27,7 +27,7 @@ import TidemarkTestKit
         } catch let error as BlobError { return error.code }
     }
 
-    @Test func `a picture taken offline in a room that is new arrives with the room`() async throws {
+    @Test func `a picture taken offline in a new room arrives with the room`() async throws {
         let desk = try await Desk()
         desk.ann.goOffline()
         let room = Room(people: ["ann", "bob"])
@@ -46,7 +46,7 @@ import TidemarkTestKit
     @Test(arguments: [
         BlobFault.callLost, .answerLost, .doubled, .refused(status: 503), .refused(status: 429, retryAfter: 7),
     ])
-    func `whatever is lost, doubled or put off on the way, the bytes arrive once`(_ fault: BlobFault) async throws {
+    func `whatever is lost, duplicated or delayed on the way, the bytes arrive once`(_ fault: BlobFault) async throws {
         let desk = try await Desk()
         desk.kit.faults.blobs(fault, of: desk.ann, times: 5)
         let digest = try await send(photo, from: desk.ann, in: desk.room)
@@ -55,7 +55,7 @@ import TidemarkTestKit
         #expect(try await bytes(desk, desk.bob, digest) == photo)
     }
 
-    @Test func `a server that wants to be left alone is left alone`() async throws {
+    @Test func `a server that asks for a pause gets one`() async throws {
         let desk = try await Desk()
         desk.kit.faults.blobs(.refused(status: 429, retryAfter: 100), of: desk.ann)
         _ = try await send(photo, from: desk.ann, in: desk.room)
@@ -67,7 +67,7 @@ import TidemarkTestKit
 
     @Test func `a process that ends with a picture to send has sent it after its next start`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-kit-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let desk = try await Desk()
         let tablet = try await desk.kit.client("ann", at: folder)
@@ -84,7 +84,7 @@ import TidemarkTestKit
         }
     }
 
-    @Test func `who was removed fetches nothing more and keeps nothing, and cannot send`() async throws {
+    @Test func `a removed user fetches nothing more, keeps nothing, and cannot send`() async throws {
         let desk = try await Desk()
         let digest = try await send(photo, from: desk.ann, in: desk.room)
         try await desk.kit.settle()
@@ -103,7 +103,7 @@ import TidemarkTestKit
         #expect(try await desk.bob.store.blobs.unsent().isEmpty)
     }
 
-    @Test func `knowing a digest gives nobody anything`() async throws {
+    @Test func `knowing a digest gives no user access`() async throws {
         let desk = try await Desk()
         let digest = try await send(photo, from: desk.ann, in: desk.room)
         let other = Room(people: ["bob"])
@@ -117,7 +117,7 @@ import TidemarkTestKit
         #expect(error?.code == .notThere)
     }
 
-    @Test func `bytes that were changed on the way are not kept, and the next look has the right ones`() async throws {
+    @Test func `bytes that were changed on the way are not kept, and the next read has the right ones`() async throws {
         let desk = try await Desk()
         let digest = try await send(photo, from: desk.ann, in: desk.room)
         try await desk.kit.settle()
@@ -126,7 +126,7 @@ import TidemarkTestKit
         #expect(try await bytes(desk, desk.bob, digest) == photo)
     }
 
-    @Test func `who looks before the bytes are at the server sees them when they are`() async throws {
+    @Test func `a reader that comes before the bytes are at the server gets them when they are`() async throws {
         let desk = try await Desk()
         desk.kit.faults.blobs(.refused(status: 507), of: desk.ann)
         let digest = try await send(photo, from: desk.ann, in: desk.room)
@@ -170,7 +170,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `on a full disk nothing is kept in part, and what is fetched can be seen all the same`() async throws {
+    @Test func `on a full disk nothing is kept in part, and fetched bytes can be shown all the same`() async throws {
         let desk = try await Desk()
         let digest = try await send(photo, from: desk.ann, in: desk.room)
         try await desk.kit.settle()
@@ -188,7 +188,7 @@ import TidemarkTestKit
         #expect(try await desk.bob.store.diagnostics().blobs.held == 1)
     }
 
-    @Test func `a look without a connection waits for one`() async throws {
+    @Test func `a read without a connection waits for one`() async throws {
         let desk = try await Desk()
         let digest = try await send(photo, from: desk.ann, in: desk.room)
         try await desk.kit.settle()
@@ -206,7 +206,7 @@ import TidemarkTestKit
         #expect(looks.count == 3 && looks.last == .here(photo))
     }
 
-    @Test func `a device on the mobile network keeps its pictures until it is on wifi`() async throws {
+    @Test func `a device on the mobile network keeps its pictures until it is on Wi-Fi`() async throws {
         let desk = try await Desk()
         var cache = CachePolicy()
         cache.blobs.networks = [.wifi]

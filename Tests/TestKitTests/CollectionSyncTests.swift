@@ -5,7 +5,7 @@ import TidemarkTestKit
 
 /// One collection alone, and alerts, on the real engine in virtual time.
 @Suite(.timeLimit(.minutes(5))) struct CollectionSyncTests {
-    @Test func `a collection that is synced alone is whole, what was written is sent, and its status says so`()
+    @Test func `a collection that is synced alone is whole, its writes are sent, and its status says so`()
         async throws
     {
         let desk = try await Desk()
@@ -27,9 +27,9 @@ import TidemarkTestKit
         #expect(try desk.texts().last == "mine")
     }
 
-    @Test func `without a network it returns at once with what is known, and so does the next launch`() async throws {
+    @Test func `without a network it returns at once with the known state, and so does the next launch`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-kit-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let desk = try await Desk()
         let tablet = try await desk.kit.client("ann", at: folder)
@@ -50,7 +50,7 @@ import TidemarkTestKit
         #expect(throws: StoreError.self) { try tablet.store.status(of: "ghosts") }
     }
 
-    @Test func `what waits for longer than the limit raises one alert, and another after it was over`() async throws {
+    @Test func `a write that waits longer than the limit raises one alert, and another one after that`() async throws {
         let desk = try await Desk()
         desk.ann.store.alerts.pendingAge = .seconds(600)
         var alerts = desk.ann.store.events.filter(\.isAlert).makeAsyncIterator()

@@ -6,9 +6,9 @@ import TidemarkTestKit
 
 @testable import Tidemark
 
-/// copies that are not what the server has, although they have heard everything.
+/// copies that differ from the server although they have received everything.
 @Suite(.timeLimit(.minutes(5))) struct ComparisonTests {
-    /// A thousand notes and their ids, oldest first, on both devices.
+    /// Writes a thousand notes to both devices, and returns their ids, oldest first.
     private func filled(_ desk: Desk, _ count: Int = 1_000) async throws -> [UUID] {
         let notes = (0..<count).map { Note(room: desk.room.id, text: "note \($0)", likes: $0) }
         for start in stride(from: 0, to: count, by: 50) {
@@ -31,7 +31,7 @@ import TidemarkTestKit
         try database.change { try $0.execute(sql: sql) }
     }
 
-    @Test func `an honest copy is compared with little, and nothing is found`() async throws {
+    @Test func `a correct copy is compared cheaply, and nothing is found`() async throws {
         let desk = try await Desk()
         _ = try await filled(desk)
         let comparison = try await compared(desk.bob, desk.kit)
@@ -39,7 +39,7 @@ import TidemarkTestKit
         #expect(desk.bob.store.metrics.diverged == 0)
     }
 
-    @Test func `records that are missing, extra, outdated or changed are found, fetched anew, and counted`()
+    @Test func `missing, extra, outdated and changed records are found, fetched anew, and counted`()
         async throws
     {
         let desk = try await Desk()
@@ -49,7 +49,7 @@ import TidemarkTestKit
         let before = try await desk.bob.store.database.writer.read { [database = desk.bob.store.database] db in
             try RecordTable(db, database).visible(last)
         }
-        // One that is deleted, and comes back on this device by itself.
+        // A deleted record that reappears on this device.
         try await desk.ann.store.repository(Note.self).delete(ids[999])
         try await desk.kit.settle()
 
@@ -66,7 +66,7 @@ import TidemarkTestKit
         #expect(try await compared(desk.bob, desk.kit).differences == 5, "what was mended is found no more")
     }
 
-    @Test func `a thousand damaged records are mended, and nothing else is fetched`() async throws {
+    @Test func `a thousand damaged records are repaired, and nothing else is fetched`() async throws {
         let desk = try await Desk()
         _ = try await filled(desk, 2_000)
         try corrupt(

@@ -19,7 +19,7 @@ struct Note: SyncModel, Equatable {
     var syncState: RecordState?
 }
 
-/// A kit with a room that ann and bob are in.
+/// A kit with a room whose members are ann and bob.
 struct Desk {
     let kit: TestKit
     let ann: TestClient

@@ -6,7 +6,7 @@ import TidemarkLock
 import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(5))) struct EchoOrderTests {
-    @Test func `the echo of an own message is never a second row and never makes it go`() async throws {
+    @Test func `the echo of an own message never adds a second row and never hides the message`() async throws {
         let desk = try await Desk()
         let notes = desk.ann.store.repository(Note.self)
         let seen = Lock<[[Note]]>([])
@@ -35,7 +35,7 @@ import TidemarkTestKit
         #expect(try desk.texts() == (1...30).map { "\($0)" })
     }
 
-    @Test func `two who type at once see one order, on both devices and for good`() async throws {
+    @Test func `two users who type at once see one order, on both devices and for good`() async throws {
         let kit = try TestKit(schema: try ChatSchema.schema())
         let ann = try await kit.client("ann")
         let bob = try await kit.client("bob")
@@ -62,7 +62,7 @@ import TidemarkTestKit
         try kit.expectConverged()
     }
 
-    @Test func `a thousand observations that were cancelled are never asked again`() async throws {
+    @Test func `a thousand cancelled observations are never run again`() async throws {
         let desk = try await Desk()
         let reads = Lock(0)
         let values = desk.ann.store.observe { snapshot in
@@ -76,7 +76,7 @@ import TidemarkTestKit
         let cancelled = (0..<100).map { _ in Task { for try await _ in values {} } }
         for watch in cancelled { watch.cancel() }
         for watch in cancelled { _ = await watch.result }
-        // A first read that was under way when its observer went is no second one: it is over before this one.
+        // A first read in progress when its observer ended is no second one: it ends before this one.
         try await desk.ann.store.read { _ in }
         let before = reads.withLock { $0 }
         #expect(before >= 900)

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(5))) struct FaultTests {
-    @Test func `two devices have the same after settling, and nothing moves before`() async throws {
+    @Test func `two devices are equal after settling, and nothing moves before`() async throws {
         let kit = try TestKit(schema: try Desk.schema())
         let ann = try await kit.client("ann")
         let bob = try await kit.client("bob")
@@ -19,7 +19,7 @@ import TidemarkTestKit
     }
 
     @Test(arguments: [AckLoss.send, .commit])
-    func `an answer that is lost fifty times counts each write once`(_ loss: AckLoss) async throws {
+    func `a write whose answer is lost fifty times takes effect once`(_ loss: AckLoss) async throws {
         let desk = try await Desk()
         let note = Note(room: desk.room.id, text: "counted", likes: 0)
         try await desk.ann.store.repository(Note.self).create(note)
@@ -33,8 +33,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `a connection that goes silent is noticed by who has something to send and by who has not`() async throws
-    {
+    @Test func `a silent connection is noticed with something to send and without`() async throws {
         let desk = try await Desk()
         desk.kit.faults.silence(desk.ann)
         desk.kit.faults.silence(desk.bob)
@@ -45,7 +44,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `a token that is refused keeps a device out until it is taken, and what was written is sent then`()
+    @Test func `a refused token keeps a device out until it is accepted, and writes are sent then`()
         async throws
     {
         let desk = try await Desk()
@@ -61,7 +60,7 @@ import TidemarkTestKit
         #expect(try desk.texts() == ["waits"])
     }
 
-    @Test func `a push that comes twice takes effect once`() async throws {
+    @Test func `a push that arrives twice takes effect once`() async throws {
         let desk = try await Desk()
         let note = Note(room: desk.room.id, text: "counted", likes: 0)
         try await desk.ann.store.repository(Note.self).create(note)
@@ -80,7 +79,7 @@ import TidemarkTestKit
         _ point: KillPoint
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-kit-\(UUID())")
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let desk = try await Desk()
         let tablet = try await desk.kit.client("ann", at: folder)
@@ -115,7 +114,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `a full disk refuses writes, goes on reading, and takes up again when there is space`() async throws {
+    @Test func `a full disk refuses writes, allows reads, and continues when there is space`() async throws {
         let desk = try await Desk()
         try await desk.write("before", by: desk.bob)
         try await desk.kit.settle()
@@ -131,7 +130,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `access that is revoked while offline parks what was written, with its payload`() async throws {
+    @Test func `access that is revoked while offline parks pending writes, with their payload`() async throws {
         let desk = try await Desk()
         desk.bob.goOffline()
         try await desk.write("written too late", by: desk.bob)

@@ -14,7 +14,7 @@ import TidemarkTestKit
         scope = ScopeID(record: desk.room.id)
     }
 
-    /// Ten notes, of which bob's device keeps three.
+    /// Writes ten notes, of which bob's device keeps three.
     private func evicted() async throws -> [Note] {
         for number in 1...10 { try await desk.write("\(number)", by: desk.ann) }
         try await desk.kit.settle()
@@ -24,7 +24,7 @@ import TidemarkTestKit
         return try desk.kit.rows(of: Note.self)
     }
 
-    @Test func `a record that was evicted is fetched alone, and follows what happens to it`() async throws {
+    @Test func `a record that was evicted is fetched alone, and follows its changes`() async throws {
         let first = try #require(try await evicted().first)
         #expect(try await notes.read(first.id) == nil)
         let found = try await desk.kit.whileRunning { try await notes.fetch(first.id, in: scope) }
@@ -33,14 +33,14 @@ import TidemarkTestKit
         try await desk.ann.store.repository(Note.self).update(first.id) { $0.text = "one" }
         try await desk.kit.settle()
         #expect(try await notes.fetch(first.id, in: scope)?.text == "one")
-        // The page before those that were here has no gap, and nothing twice.
+        // The page before the present ones has no gap and no duplicate.
         try await notes.loadOlder(in: scope, count: 50)
         try await desk.kit.settle()
         #expect(try await notes.readAll().map(\.text) == ["one"] + (2...10).map { "\($0)" })
         try desk.kit.expectConverged()
     }
 
-    @Test func `what the server does not have either is nil, and where all is here nobody is asked`() async throws {
+    @Test func `a record that the server lacks too is nil, and with a complete copy no server is asked`() async throws {
         #expect(try await notes.fetch(UUID(), in: scope) == nil)
         #expect(try await notes.fetch(UUID(), in: ScopeID(record: UUID())) == nil)
         let rows = try await evicted()
@@ -53,7 +53,7 @@ import TidemarkTestKit
         #expect(try await notes.count() == 3)
     }
 
-    @Test func `without a connection, and without an answer, it is not known, and it comes with the next connection`()
+    @Test func `without a connection, or an answer, it is unknown, and it arrives with the next connection`()
         async throws
     {
         let first = try #require(try await evicted().first)

@@ -12,7 +12,7 @@ private struct Memo: SyncModel, Equatable {
     var votes: Int?
 }
 
-/// What the next version has taken away.
+/// The fields that the next version has removed.
 private struct Entry: SyncModel, Equatable {
     static let collection = "entries"
     var id = UUID()
@@ -102,7 +102,7 @@ private struct Entry: SyncModel, Equatable {
         try await apps.expectNothingParked()
     }
 
-    @Test func `a transaction of an old app stands without what was taken away`() async throws {
+    @Test func `a transaction of an old app takes effect without removed fields`() async throws {
         let apps = try await Apps()
         let note = Note(room: apps.room.id, text: "moved")
         let entry = Entry(room: apps.room.id, what: "moved it")
@@ -117,7 +117,7 @@ private struct Entry: SyncModel, Equatable {
         try await apps.expectNothingParked()
     }
 
-    @Test func `what has nothing else in it is refused alone and by name`() async throws {
+    @Test func `a write of nothing but removed fields is refused alone and by name`() async throws {
         let apps = try await Apps()
         try await apps.bob.store.repository(Entry.self).create(Entry(room: apps.room.id, what: "lost"))
         try await apps.bob.store.repository(Note.self).create(Note(room: apps.room.id, text: "kept"))

@@ -5,7 +5,7 @@ import TidemarkTestKit
 
 /// the server's database goes back under devices that have what it lost.
 @Suite(.timeLimit(.minutes(5))) struct GoingBackTests {
-    @Test func `copies become the server's again, after what was created, changed, deleted, joined and left is lost`()
+    @Test func `copies become the server's again, after lost creations, changes, deletions, joins and leaves`()
         async throws
     {
         let desk = try await Desk()
@@ -29,7 +29,7 @@ import TidemarkTestKit
         try await kit.settle()
         #expect(try await bob.store.repository(Room.self).count() == 2)
 
-        // Bob has seen all that, and wrote nothing: what he has must become what the server has.
+        // Bob has seen all that, and wrote nothing: his copy must become the server's.
         ann.goOffline()
         bob.goOffline()
         kit.faults.restoreServer(from: kept)
@@ -39,7 +39,7 @@ import TidemarkTestKit
         let seen = try await bob.store.repository(Note.self).readAll()
         #expect(Set(seen.compactMap(\.text)) == Set(old.compactMap(\.text)))
         #expect(try await bob.store.repository(Room.self).count() == 2)
-        // And again, from where it stands now: ann has brought back what she wrote.
+        // And again, from the present state: ann has brought her writes back.
         ann.goOnline()
         try await kit.settle()
         #expect(try await bob.store.repository(Room.self).count() == 3)

@@ -3,11 +3,11 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-/// Users with more conversations than a `hello` lists; thousands are measured by `tide bench scopes`.
+/// Users with more conversations than a `hello` lists; `tide bench scopes` measures thousands.
 @Suite(.timeLimit(.minutes(10))) struct ManyScopesTests {
     private static let count = 300
 
-    @Test func `a device with 300 scopes comes back, a new one has them all, and a cleared cache is filled again`()
+    @Test func `a device with 300 scopes returns, a new one gets them all, and a cleared cache is filled again`()
         async throws
     {
         let kit = try TestKit(schema: try Desk.schema())

@@ -6,15 +6,15 @@ import TidemarkModel
 
 @testable import TidemarkTestKit
 
-/// Each number of each message at its extremes, sent to a running engine and to a running server: neither traps, and the server
-/// goes on to serve everybody else.
+/// Each number of each message at its extremes, sent to a running engine and to a running server. Neither traps, and
+/// the server continues to serve all other clients.
 @Suite(.timeLimit(.minutes(5))) struct NumberFuzzTests {
-    /// Replaces one number of each message of a kind: at every place in turn, by every extreme.
+    /// Replaces one number of each message of a kind: at each path in turn, by each extreme.
     private final class Spoiler: Sendable {
         private struct State {
-            /// The number of extremes that each place has had.
+            /// The number of extremes that each path has had.
             var places: [String: Int] = [:]
-            /// The places in the order in which they were met.
+            /// The paths in the order in which they were met.
             var order: [String] = []
             var replaced = 0
 
@@ -35,11 +35,11 @@ import TidemarkModel
             self.direction = direction
         }
 
-        /// The places that came and were never spoilt.
+        /// The paths that arrived and were never replaced.
         var missed: [String] { state.withLock { state in state.order.filter { state.places[$0] == 0 } } }
         var replaced: Int { state.withLock { $0.replaced } }
 
-        /// The same with a digest that differs, where the message has one: the device asks for lists only then.
+        /// The message with another digest, if it has one: the device requests lists only then.
         private static func withOtherDigest(_ message: [UInt8]) -> [UInt8] {
             guard let end = message.firstRange(of: Array("\"]".utf8))?.lowerBound else { return message }
             var changed = message
@@ -57,7 +57,7 @@ import TidemarkModel
                     state.places[number.place] = 0
                     state.order.append(number.place)
                 }
-                // The place met last comes first: it is the one that comes seldom.
+                // The path met last is first: it is the rarest.
                 for number in numbers.sorted(by: { state.turn(of: $0) > state.turn(of: $1) }) {
                     let extreme = state.places[number.place] ?? 0
                     guard extreme < Self.extremes.count else { continue }
@@ -72,7 +72,7 @@ import TidemarkModel
         }
     }
 
-    /// Bob's devices, one after the other, whose messages are spoilt; ann's are not.
+    /// Bob's devices, one after the other, whose messages are changed; ann's are not.
     private final class Ground {
         let desk: Desk
         var device: TestClient
@@ -80,7 +80,7 @@ import TidemarkModel
         private var number = 0
         private var watched: AsyncStream<[UserID: Presence]>?
 
-        /// - Parameter pause: after each stir; long enough for what is asked when nothing is heard.
+        /// - Parameter pause: after each stir; long enough for requests that a silent connection causes.
         init(pause: Duration = .seconds(3)) async throws {
             self.pause = pause
             desk = try await Desk()
@@ -89,7 +89,7 @@ import TidemarkModel
             device = desk.bob
         }
 
-        /// Another device of bob's, so that what went wrong on the last one does not hide the rest.
+        /// Starts another device of bob's, so that a failure of the last one does not hide later ones.
         func next(_ spoiler: Spoiler) async throws {
             device.goOffline()
             desk.kit.loopback.rewrite(device.number, by: nil)
@@ -100,7 +100,7 @@ import TidemarkModel
             await desk.kit.advance(by: .seconds(3))
         }
 
-        /// Makes both sides say something of every kind.
+        /// Makes both sides send messages of every kind.
         func stir() async throws {
             number += 1
             try await desk.write("text \(number)", by: desk.ann)
@@ -112,7 +112,7 @@ import TidemarkModel
                         batch.update(Note.self, note.id) { $0.likes = ($0.likes ?? 0) &+ 1 }
                     }
                 } catch is StoreError {
-                    // The counter came with an extreme, from which no step leads on.
+                    // The counter arrived with an extreme value, which cannot be raised.
                 }
                 _ = try await store.history(of: note.id, in: Note.collection)
             }
@@ -128,18 +128,18 @@ import TidemarkModel
     /// `auth` has no number.
     private static let toServer = ["hello", "push", "ack", "page", "history", "compare", "eph"]
 
-    @Test(arguments: toClient) func `no number that a server says traps a client`(_ kind: String) async throws {
+    @Test(arguments: toClient) func `no number of a server's message traps a client`(_ kind: String) async throws {
         try await fuzz(kind, .toClient)
     }
 
-    @Test(arguments: toServer) func `no number that a client says traps a server`(_ kind: String) async throws {
+    @Test(arguments: toServer) func `no number of a client's message traps a server`(_ kind: String) async throws {
         try await fuzz(kind, .toServer)
     }
 
     private func fuzz(_ kind: String, _ direction: Loopback.Direction) async throws {
         let ground = try await Ground(pause: kind.hasPrefix("auth") ? .seconds(50) : .seconds(3))
         let spoiler = Spoiler(kind, direction)
-        // A place may be missing from some messages, and come no more before it has had every extreme.
+        // Some messages may lack a path, and no more may arrive before it has had every extreme.
         var idle = 0
         while idle < 3 {
             let before = spoiler.replaced
@@ -149,7 +149,7 @@ import TidemarkModel
         }
         #expect(
             spoiler.replaced > 8 && spoiler.missed.isEmpty, "\(kind): \(spoiler.replaced), \(spoiler.missed) missed")
-        // Who is not spoilt is served as before.
+        // An unchanged client is served as before.
         ground.device.goOffline()
         try await ground.desk.write("last", by: ground.desk.ann)
         await ground.desk.kit.advance(by: .seconds(60))
@@ -166,7 +166,7 @@ import TidemarkModel
         #"{"t":"eph","scope":"room","user":"ann","k":"presence","d":{"online":false,"seen":1},"ttl":0}"#,
         #"{"t":"x-later","n":1}"#,
     ])
-    func `no number of what is seldom said traps a client`(_ text: String) async throws {
+    func `no number of a rare message traps a client`(_ text: String) async throws {
         let ground = try await Ground()
         let message = Array(text.utf8)
         for number in NumberPlace.all(in: message) {

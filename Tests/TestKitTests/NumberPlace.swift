@@ -1,4 +1,4 @@
-/// A number of a JSON message, and the keys that lead to it; elements of a list of objects share their places.
+/// A number in a JSON message, and the keys that lead to it; elements of a list of objects share their paths.
 struct NumberPlace {
     let range: Range<Int>
     let place: String
@@ -6,7 +6,7 @@ struct NumberPlace {
     /// The numbers that are not part of a string.
     static func all(in message: [UInt8]) -> [NumberPlace] {
         var found: [NumberPlace] = []
-        // The key, or in a list the element's position, at each depth.
+        // The key, or in a list the element's index, at each depth.
         var path: [String] = []
         var position: [Int] = []
         var index = 0

@@ -2,12 +2,13 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-/// The time from a network that is back to two copies in step, in virtual time.
+/// The time from a network's return to two copies in step, in virtual time.
 @Suite(.timeLimit(.minutes(5))) struct ReconnectTests {
     /// The time that a message takes one way.
     private static let latency = Duration.milliseconds(40)
 
-    /// Both are away for so long, and each writes ten notes; the time until both are in step once they are back.
+    /// Both are offline for `outage`, and each writes ten notes; returns the time until both are in step after the
+    /// return.
     private func stepTime(after outage: Duration, isNoticed: Bool, seed: UInt64) async throws -> Duration {
         let desk = try await Desk(seed: seed)
         desk.kit.faults.latency(Self.latency)
@@ -28,7 +29,7 @@ import TidemarkTestKit
     }
 
     @Test(arguments: [1, 7, 40, 600, 86_400])
-    func `with the system's word both are in step within a second, their ten pending writes included`(
+    func `with the system's report both are in step within a second, their ten pending writes included`(
         _ seconds: Int
     ) async throws {
         for seed in UInt64(1)...5 {

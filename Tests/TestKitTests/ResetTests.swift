@@ -3,20 +3,20 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-/// Whatever makes a client start over, what it has written is there again, once, or parked with its payload: what it has not
-/// sent, and what the server had acknowledged and lost.
+/// When a client has to start over, its writes are restored once, or parked with their payload: unsent ones, and those
+/// that the server had acknowledged and lost.
 @Suite(.timeLimit(.minutes(5))) struct ResetTests {
     enum Reason: CaseIterable {
         case restart
         /// The server has lost the last acknowledged writes.
         case olderBackup
-        /// The server does not even know the client.
+        /// The server does not know the client.
         case emptyServer
         case scopeLostAndRegained
     }
 
     @Test(arguments: Reason.allCases)
-    func `a reset with a full outbox loses nothing that was written`(_ reason: Reason) async throws {
+    func `a reset with a full outbox loses no write`(_ reason: Reason) async throws {
         let kit = try TestKit(schema: try Desk.schema())
         let empty = kit.backup()
         let (ann, bob) = (try await kit.client("ann"), try await kit.client("bob"))
@@ -57,7 +57,7 @@ import TidemarkTestKit
         case .restart, .olderBackup:
             try expectAll(texts, parked, kept, kit)
         case .emptyServer:
-            // The room as well: it was ann's.
+            // So does the room: it was ann's.
             try expectAll(texts, parked, kept, kit)
             #expect(try kit.rows(of: Room.self).map(\.id) == [room.id])
         case .scopeLostAndRegained: break

@@ -4,8 +4,8 @@ import Tidemark
 import TidemarkModel
 import TidemarkTestKit
 
-/// A device that knows what was deleted, who is a member and what is in a scope refuses what the server would refuse, and nothing
-/// else.
+/// A device that knows the deleted record, the members and the contents of a scope refuses exactly what the server
+/// would refuse.
 @Suite(.timeLimit(.minutes(5))) struct RestoreAgreementTests {
     private static let schema = """
         {"tidemark": 1, "name": "test", "collections": {
@@ -45,7 +45,7 @@ import TidemarkTestKit
     private static let note = fields(1, ["kind": "a", "text": "t", "likes": 2, "price": 5, "stamp": 1, "plan": "p"])
     private static let people: Fields = ["people": ["ann", "bob", "cem"], "chiefs": ["bob"], "title": "r"]
 
-    /// The record is deleted and brought back, with other values.
+    /// Deletes the record and restores it with other values.
     private static func replacing(_ key: RecordKey, _ fields: Fields, _ others: Fields) -> [Mutation] {
         var fields = fields
         for entry in others.entries { fields[entry.name] = entry.value }
@@ -102,7 +102,7 @@ import TidemarkTestKit
         for (user, expected) in zip(["cem", "bob", "ann"], attempt.expected) {
             let kit = try TestKit(schema: try Schema(json: Array(Self.schema.utf8)))
             let ann = try await kit.client("ann")
-            // A price is set by its admins at the creation.
+            // The admins set a price at the creation.
             try await ann.store.write { batch in
                 for number in [1, 2] as [UInt64] {
                     batch.apply(Mutation(key: Self.key("rooms", number), action: .create(Self.people)))
@@ -122,7 +122,7 @@ import TidemarkTestKit
         }
     }
 
-    /// Judged, and then not written.
+    /// The device's judgement; nothing is written.
     private func here(_ attempt: Attempt, _ store: SyncStore) async throws -> RejectionCode? {
         let error = await #expect(throws: StoreError.self) {
             try await store.write { batch in
@@ -137,7 +137,7 @@ import TidemarkTestKit
     private func there(_ attempt: Attempt, _ device: TestClient, _ kit: TestKit) async throws -> RejectionCode? {
         let id = UniqueID(high: 9, low: 9)
         try device.store.database.write(Transaction(id: id, mutations: attempt.mutations, clientTime: 1))
-        // Tells the engine of it.
+        // Notifies the engine of it.
         try await device.store.outbox.retryFailed()
         try await kit.settle()
         #expect(try device.store.database.pendingCount() == 0)

@@ -2,10 +2,10 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-/// What coming back costs.
+/// The cost of reconnecting.
 @Suite(.timeLimit(.minutes(5))) struct ResumeTests {
     @Test(arguments: [10, 1_000])
-    func `coming back when nothing has changed takes less than 1,500 bytes, however much is here`(
+    func `reconnecting without changes takes less than 1,500 bytes, however large the copy is`(
         _ records: Int
     ) async throws {
         let desk = try await Desk()
@@ -19,7 +19,7 @@ import TidemarkTestKit
         }
         try await desk.kit.settle()
         #expect(try await desk.bob.store.repository(Note.self).count() == records)
-        // A copy is compared from time to time: not in this half hour.
+        // A copy is compared from time to time, but not in this half hour.
         await desk.kit.advance(by: .seconds(1_200))
         desk.bob.goOffline()
         await desk.kit.advance(by: .seconds(1_800))

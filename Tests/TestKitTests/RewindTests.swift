@@ -3,13 +3,13 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-/// The server goes back to a backup, and devices bring back what they had been told of since.
+/// The server goes back to a backup, and devices bring back the writes that were acknowledged since.
 @Suite(.timeLimit(.minutes(5))) struct RewindTests {
     private func note(_ id: UUID, _ desk: Desk) throws -> Note? {
         try desk.kit.rows(of: Note.self).first { $0.id == id }
     }
 
-    @Test func `an increment that was acknowledged after the backup counts once`() async throws {
+    @Test func `an increment that was acknowledged after the backup takes effect once`() async throws {
         let desk = try await Desk()
         let notes = desk.ann.store.repository(Note.self)
         let note = Note(room: desk.room.id, text: "old", likes: 1)
@@ -32,14 +32,14 @@ import TidemarkTestKit
             return
         }
         try desk.kit.expectConverged()
-        // And once more, to where it was before.
+        // Back once more, to the same backup.
         desk.kit.faults.restoreServer(from: backup)
         try await desk.kit.settle()
         #expect(try self.note(note.id, desk)?.likes == 14)
         try desk.kit.expectConverged()
     }
 
-    @Test func `an edit of another's lost record waits for its creator, and has what was known to decide on`()
+    @Test func `an edit of another's lost record waits for its creator, with the data to decide on`()
         async throws
     {
         let desk = try await Desk()
@@ -64,8 +64,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `a room that was opened after the backup is there again, with what everybody wrote in it`() async throws
-    {
+    @Test func `a room that was opened after the backup is restored, with all users' notes in it`() async throws {
         let desk = try await Desk()
         let backup = desk.kit.backup()
         let room = Room(people: ["ann", "bob"], title: "late")
@@ -88,7 +87,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `what a device wrote is kept by those who had it, and is back when the device is`() async throws {
+    @Test func `other devices keep a device's writes, which are restored when the device returns`() async throws {
         let desk = try await Desk()
         let backup = desk.kit.backup()
         try await desk.write("lost", by: desk.bob)

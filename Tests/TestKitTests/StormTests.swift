@@ -28,7 +28,7 @@ import TidemarkTestKit
     }
 
     @Test(arguments: [Duration.seconds(30), .seconds(3_600)])
-    func `after an outage everything written on both sides is on both sides`(_ length: Duration) async throws {
+    func `after an outage all writes of both sides are on both sides`(_ length: Duration) async throws {
         let desk = try await Desk()
         desk.ann.goOffline()
         desk.bob.goOffline()
@@ -51,13 +51,13 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `a network that flaps every 50 ms for a minute loses and doubles nothing`() async throws {
+    @Test func `a network that flaps every 50 ms for a minute loses and duplicates nothing`() async throws {
         let desk = try await Desk()
         for step in 0..<1_200 {
             if step.isMultiple(of: 2) {
                 desk.ann.goOffline()
                 desk.ann.store.pause()
-                // So that the network goes at each point of a conversation: before, between and after its messages.
+                // The network is lost at each point of a conversation: before, between and after its messages.
                 desk.kit.faults.latency(.milliseconds(2 + step % 48))
             } else {
                 desk.ann.goOnline()
@@ -75,7 +75,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `a storm of lost answers, repeated pushes and kills changes nothing of what arrives`() async throws {
+    @Test func `a storm of lost answers, repeated pushes and kills does not change the result`() async throws {
         let desk = try await Desk(seed: 5)
         var chance = Chance(seed: 5)
         for number in 0..<150 {
@@ -110,7 +110,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `a poisonous write in one scope keeps nothing else from being sent and received`() async throws {
+    @Test func `a poisonous write in one scope does not stop sending and receiving in others`() async throws {
         let desk = try await Desk()
         let other = Room(people: ["ann", "bob"])
         try await desk.bob.store.repository(Room.self).create(other)
@@ -127,7 +127,7 @@ import TidemarkTestKit
         #expect(try await desk.bob.store.outbox.parked().count == 1)
     }
 
-    @Test func `deletions, second creations and children of what is gone converge in any order`() async throws {
+    @Test func `deletions, second creations and children of deleted records converge in any order`() async throws {
         for seed in UInt64(1)...20 {
             let desk = try await Desk(seed: seed)
             var chance = Chance(seed: seed)
@@ -170,7 +170,7 @@ import TidemarkTestKit
     }
 }
 
-/// SplitMix64.
+/// A generator of random numbers (SplitMix64).
 struct Chance: RandomNumberGenerator {
     private var state: UInt64
 

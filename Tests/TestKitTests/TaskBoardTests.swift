@@ -46,7 +46,7 @@ import TidemarkTestKit
         }
     }
 
-    @Test func `what two people do to one card at the same time is all kept`() async throws {
+    @Test func `simultaneous edits of one card by two users are all kept`() async throws {
         let todo = try #require(try await columns(bob.store).first)
         let boxes = try await bobs.addCard("Pack boxes", to: todo)
         try await kit.settle()
@@ -68,7 +68,7 @@ import TidemarkTestKit
         }
     }
 
-    @Test func `a card that is moved changes no other one, and stands there on the other device`() async throws {
+    @Test func `a card that is moved changes no other one, and has its position on the other device`() async throws {
         let columns = try await columns(ann.store)
         let (todo, done) = (try #require(columns.first), try #require(columns.last))
         var cards: [Card] = []
@@ -85,7 +85,7 @@ import TidemarkTestKit
         #expect(try await card(cards[0].id, on: bob).position == cards[0].position)
     }
 
-    @Test func `a checklist is counted, and goes with its card`() async throws {
+    @Test func `a checklist is counted, and deleted with its card`() async throws {
         let todo = try #require(try await columns(ann.store).first)
         let card = try await anns.addCard("Pack boxes", to: todo)
         let tape = try await anns.addStep("Buy tape", to: card)
@@ -117,7 +117,7 @@ import TidemarkTestKit
         #expect(bytes == jpeg)
     }
 
-    @Test func `a device with the app's first version goes on, and keeps its notes when it is updated`() async throws {
+    @Test func `a device with the app's first version continues, and keeps its notes after the update`() async throws {
         let old = try await kit.client("ann", schema: try Self.schema("board.version1"))
         try await kit.settle()
         let todo = try #require(try await columns(old.store).first)
@@ -143,7 +143,7 @@ import TidemarkTestKit
     }
 }
 
-/// A card as the app's first version knew it.
+/// A card in the app's first version.
 private struct FirstCard: SyncModel {
     static let collection = "cards"
     var id = UUID()

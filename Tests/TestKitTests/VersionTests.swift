@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-/// The room's notes in the app's next version, which calls them otherwise.
+/// The room's notes in the app's next version, which names them differently.
 private struct Memo: SyncModel, Equatable {
     static let collection = "memos"
     var id = UUID()
@@ -27,7 +27,7 @@ private struct Memo: SyncModel, Equatable {
         return try Schema(json: Array(text.utf8))
     }
 
-    @Test func `a collection with another name is one with the old one, on every device and at the server`()
+    @Test func `a renamed collection is the same collection, on every device and at the server`()
         async throws
     {
         let desk = try await Desk()

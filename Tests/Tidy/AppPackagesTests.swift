@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The example apps that Xcode opens: what their packages name is there. `deploy/lib/app-packages.sh` compiles the manifests.
+/// The example apps that Xcode opens: everything that their packages name exists. `deploy/lib/app-packages.sh`
+/// compiles the manifests.
 @Suite struct AppPackagesTests {
     private static let folder = "ClientSDK/Examples/Apple"
     private static let apps = ["Messenger", "TaskBoard"]
@@ -11,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: apps)
-    func `an app package has the folders of its app and what both share`(_ app: String) throws {
+    func `an app package has the folders of its app and the shared folder`(_ app: String) throws {
         for name in [app, "Shared"] {
             let link = Repository.root.appending(path: "\(Self.folder)/\(app).swiftpm/Sources/\(name)")
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "../../\(name)")
@@ -34,7 +35,7 @@ import Testing
         for product in products { #expect(offered.contains(".library(name: \"\(product)\""), "\(product)") }
     }
 
-    @Test func `the property lists hold what the apps ask the system for`() throws {
+    @Test func `the property lists hold the entries that the apps need from the system`() throws {
         struct Properties: Decodable {
             struct Transport: Decodable { var NSAllowsLocalNetworking: Bool }
             var BGTaskSchedulerPermittedIdentifiers: [String]?

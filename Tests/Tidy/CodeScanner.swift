@@ -116,7 +116,7 @@ struct CodeScanner {
         (0..<count).allSatisfy { byte(offset + $0) == UInt8(ascii: "#") }
     }
 
-    /// Stands at the opening quote. A single-line string ends with its line, whatever it holds.
+    /// Begins at the opening quote. A single-line string ends with its line, whatever it contains.
     private mutating func scanString(hashes: Int, edge: View) {
         let quotes = begins("\"\"\"") ? 3 : 1
         advance(quotes, edge)

@@ -12,7 +12,7 @@ import Testing
         #expect(code("a /* b /* c */ d */ e") == "a e")
     }
 
-    @Test func `what a string holds disappears, interpolated code too`() {
+    @Test func `the contents of a string disappear, interpolated code too`() {
         #expect(code(#"a("b \" c", d)"#) == #"a(" ", d)"#)
         #expect(code(#"a("\(b("c)")) d") e"#) == #"a(" ") e"#)
         #expect(code("a = \"\"\"\n  b \"c\" // d\n  \"\"\" e") == "a = \"\"\"\n \n \"\"\" e")

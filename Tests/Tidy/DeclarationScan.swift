@@ -1,4 +1,4 @@
-/// Finds the declarations of a file and the kind of scope that each stands in, by its words and braces.
+/// Finds the declarations of a file and the kind of scope that contains each, by words and braces.
 struct DeclarationScan {
     enum Scope { case file, `protocol`, conformingType, conformingExtension, plain }
 
@@ -90,13 +90,13 @@ struct DeclarationScan {
         return nil
     }
 
-    /// An identifier, one between backquotes, or an operator: as far as it goes.
+    /// The identifier (bare or between backquotes) or operator at the beginning of a word.
     private static func name(_ word: Substring) -> String {
         let isOperator = word.first.map { !$0.isIdentifierPart && $0 != "`" } ?? false
         return String(word.prefix { isOperator ? $0 != "(" : $0.isIdentifierPart || $0 == "`" })
     }
 
-    /// Without the attributes at the front, and their arguments.
+    /// The text without the attributes at its front and their arguments.
     private static func withoutAttributes(_ text: String) -> String {
         var rest = text.trimmed[...]
         while rest.first == "@" {
@@ -118,7 +118,7 @@ struct DeclarationScan {
         }
     }
 
-    /// Whether a colon stands outside angle brackets and before any `where`.
+    /// Whether the header has a colon outside angle brackets and before any `where`.
     private static func conforms(_ header: String) -> Bool {
         let declared = header.firstRange(of: " where ").map { header[..<$0.lowerBound] } ?? header[...]
         var depth = 0

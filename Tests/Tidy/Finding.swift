@@ -1,6 +1,6 @@
 import Testing
 
-/// One thing that is wrong at one place, said so that the reader knows what to do.
+/// A mistake in one line, described so that the reader knows what to do.
 struct Finding: Hashable, CustomStringConvertible {
     let path: String
     let line: Int

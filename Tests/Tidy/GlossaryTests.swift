@@ -6,7 +6,7 @@ private struct Word {
     let meaning: String
     let path: String
 
-    /// `nil` for a line that is no row.
+    /// `nil` for a line that is not a row.
     init?(_ line: String) {
         let cells = line.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmed }
         guard cells.count == 6, !cells[1].isEmpty, cells[1] != "word", !cells[1].hasPrefix("-") else { return nil }
@@ -15,7 +15,7 @@ private struct Word {
     }
 }
 
-/// What is wrong with the page.
+/// The mistakes of the page.
 private func mistakes(_ page: SourceFile, exists: (String) -> Bool) -> [String] {
     let words = page.lines.compactMap { Word($0) }
     let names = words.flatMap { $0.name.split(separator: ",").map { String($0.trimmed) } }

@@ -1,9 +1,9 @@
 import Testing
 
-/// Every public call, property and type of the SDK, and of what extensions link, stands in a guide: in a block of code, or in
-/// the text as code.
+/// Every public call, property and type of the SDK and of the extensions' library is in a guide: in a block of
+/// code, or as code in the text.
 @Suite struct GuideCoverageTests {
-    /// What nobody writes, with who does.
+    /// Names that no app writes, each with its caller.
     private static let exceptions = [
         "makeAsyncIterator": "`for await` calls it",
         "encode": "an encoder calls it",
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// The words of what is code on a page.
+    /// The words of all code on a page.
     private static func words(_ page: SourceFile) -> Set<Substring> {
         var isFenced = false
         var words: Set<Substring> = []
@@ -41,7 +41,7 @@ import Testing
                 isFenced.toggle()
                 continue
             }
-            // Links to symbols have two of them on each side.
+            // Links to symbols have two backquotes on each side.
             let text = line.replacing("``", with: "`")
             let code = isFenced ? [text[...]] : text.split(separator: "`", omittingEmptySubsequences: false).odd
             for part in code { words.formUnion(part.split { !$0.isLetter && !$0.isNumber && $0 != "_" }) }
@@ -72,6 +72,6 @@ import Testing
 }
 
 extension Array {
-    /// What stands between two separators, where nothing was left out.
+    /// Every second element: the parts between two separators, where no empty part was left out.
     fileprivate var odd: [Element] { enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element) }
 }

@@ -1,9 +1,10 @@
-/// Where what may stand. These tables are the architecture, as far as the text of a file can break it.
+/// The architecture, as far as the text of a file can break it: which code may be in which folder.
 enum Layout {
-    /// What ships. The rules about API and imports are about these.
+    /// The folders that ship. The rules about API and imports are about these.
     static let productFolders = ["Shared/", "Server/", "ClientSDK/"]
 
-    /// Time and randomness are arguments here: prefixes of paths, so that a file can be pure beside its executor.
+    /// Code that gets time and randomness as arguments. These are prefixes of paths: a pure file can be beside its
+    /// executor.
     static let pureFolders = [
         "Shared/", "Server/Hub/", "Server/Sequencer/", "ClientSDK/SDK/Engine/SyncMachine",
         "ClientSDK/SDK/Engine/Backoff", "ClientSDK/SDK/Engine/CollectionRounds", "ClientSDK/SDK/Engine/PresenceWatches",
@@ -13,7 +14,7 @@ enum Layout {
         "ClientSDK/SDK/Apply/", "ClientSDK/SDK/Flight/", "ClientSDK/SDK/Outbox/",
     ]
 
-    /// Modules from outside, by the beginning of their names, and the only folders that may import them.
+    /// Modules from outside, by prefixes of their names, and the only folders that may import them.
     static let homes: [Home] = [
         Home(
             "NIO",
@@ -36,10 +37,11 @@ enum Layout {
         Home("Foundation", ["Shared/Lock/", "Server/", "ClientSDK/", "Tests/"]),
     ]
 
-    /// The modules of our own that every folder may import: they know nothing of what they are used for.
+    /// The modules of our own that every folder may import: they do not depend on their uses.
     static let everywhere: Set = ["TidemarkLock"]
 
-    /// The pipeline, upstream first. A folder may import the modules of our own that stand beside it, and no other.
+    /// The pipeline, upstream first. A folder may import the modules of our own that are listed beside it, and no
+    /// other.
     static let directions: [Direction] = [
         Direction("Shared/Lock/", may: []),
         Direction("Shared/Model/", may: []),
@@ -53,10 +55,10 @@ enum Layout {
         Direction("Server/PostgresStore/", may: shared + ["TidemarkStore", "TidemarkPostgres"]),
         Direction("Server/Sequencer/", may: shared + ["TidemarkStore"]),
         Direction("Server/Hub/", may: shared + ["TidemarkStore", "TidemarkSequencer"]),
-        // Knows no sync.
+        // Independent of sync.
         Direction("Server/Edge/", may: []),
         Direction("Server/Identity/", may: ["TidemarkModel"]),
-        // Knows nothing of what it counts.
+        // Independent of what it counts.
         Direction("Server/Telemetry/", may: []),
         Direction("Server/Node/", may: pureServer + ["TidemarkEdge", "TidemarkTelemetry"]),
         Direction("Server/Operations/", may: shared + ["TidemarkStore"]),
@@ -69,7 +71,7 @@ enum Layout {
         Direction("Server/Assembly/Postgres/", may: assembled + ["TidemarkPostgresStore", "TidemarkPostgres"]),
         Direction("Server/Assembly/", may: assembled),
         Direction("Server/CommandLine/", may: shared + ["CSQLite", "TidemarkIdentity", "TidemarkAssembly"]),
-        // Nothing of the SDK.
+        // No module of the SDK.
         Direction(
             "Server/Daemon/",
             may: shared + [
@@ -103,7 +105,7 @@ enum Layout {
         "TidemarkRepairShop", "TidemarkTestKit",
     ]
 
-    /// Every prefix of these tables, with the table that it stands in.
+    /// Every prefix of these tables, with the name of its table.
     static var prefixes: [(table: String, prefix: String)] {
         [
             ("productFolders", productFolders), ("pureFolders", pureFolders),

@@ -45,7 +45,7 @@ private let manifests = [
     (path: "ClientSDK/Extension/PrivacyInfo.xcprivacy", folders: ["ClientSDK/Extension/", "Shared/Model/"]),
 ]
 
-/// What apps link besides, and what has no manifest.
+/// Folders that apps link as well and that have no manifest.
 private let unmanifested = [
     "ClientSDK/Chat/", "ClientSDK/ChatSchema/", "ClientSDK/NIOTransport/", "ClientSDK/RepairShop/",
 ]
@@ -108,7 +108,7 @@ private func reasonedCalls(_ file: SourceFile) -> [String: Int] {
         #expect(!manifest.isTracking && manifest.trackingDomains.isEmpty && manifest.collected.isEmpty)
     }
 
-    @Test func `what an app links besides calls nothing that asks for a reason`() {
+    @Test func `the linked folders without a manifest call nothing that asks for a reason`() {
         for file in Repository.swiftFiles where file.lies(in: unmanifested) {
             for (category, line) in reasonedCalls(file) {
                 Issue.record("\(file.finding(line, "it asks for \(category), and the folder has no manifest"))")

@@ -2,7 +2,7 @@ import Foundation
 
 /// The repository that this test was compiled from.
 enum Repository {
-    /// Folders and files that are made, not written. A name that ends with `*` stands for all that begin with it.
+    /// Generated folders and files. A name that ends with `*` means all names that begin with it.
     private static let skippedNames = [
         ".build*", ".git", ".swiftpm", "Package.resolved", "tidemark-data", "nightly", "secrets", ".DS_Store",
         "LICENSE",
@@ -27,7 +27,7 @@ enum Repository {
     }
 
     private static func load(_ folder: String) -> [SourceFile] {
-        // A folder that cannot be read shows as an empty one: the test that the repository is found fails then.
+        // A folder that cannot be read looks empty: then the test that finds the repository fails.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)) ?? []
         return names.sorted().flatMap { name -> [SourceFile] in
             let path = folder.isEmpty ? name : "\(folder)/\(name)"
@@ -39,7 +39,7 @@ enum Repository {
             if isFolder.boolValue {
                 return load(path)
             }
-            // A file that is no UTF-8 is no text: the rules have nothing to say about it.
+            // A file that is not UTF-8 is not text: the rules ignore it.
             guard let bytes = FileManager.default.contents(atPath: absolute),
                 let text = String(bytes: bytes, encoding: .utf8)
             else { return [] }
@@ -49,9 +49,9 @@ enum Repository {
         }
     }
 
-    /// A link leads to files that are read under their own paths.
+    /// True for a link. The files behind it are read under their own paths.
     private static func isLink(_ path: String) -> Bool {
-        // What is no link has no destination.
+        // The call throws for everything but a link.
         (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
     }
 

@@ -11,7 +11,7 @@ import Testing
     @Test func `the top level is the package, its three parts, tests, deployment and a page`() {
         let names = Set(Repository.files.compactMap { $0.path.split(separator: "/").first.map(String.init) })
         let parts: Set = ["Package.swift", "Server", "ClientSDK", "Shared", "Tests", "deploy", "README.md"]
-        // What else there is begins with a dot.
+        // The other names begin with a dot.
         #expect(names.filter { !$0.hasPrefix(".") } == parts)
     }
 
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `what takes too long for each change is run by one command, which a workflow calls each night`() throws {
+    @Test func `slow checks are run by one command, which a workflow calls each night`() throws {
         func text(_ path: String) throws -> String {
             try #require(Repository.files.first { $0.path == path }).lines.joined(separator: "\n")
         }
@@ -42,7 +42,7 @@ import Testing
         #expect(workflow.contains("run: deploy/nightly.sh") && workflow.contains("upload-artifact"))
     }
 
-    @Test func `the manifest leaves out each page that stands beside code, of which a build would warn`() throws {
+    @Test func `the manifest excludes each page beside code, since a build would warn of it`() throws {
         let manifest = try #require(Repository.files.first { $0.path == "Package.swift" }).lines.joined(separator: "\n")
         let folders = manifest.matches(of: /path: "((?:Shared|Server|ClientSDK)\/[^"]+)"/).map { "\($0.1)/" }
         #expect(folders.count > 20)
@@ -76,7 +76,8 @@ import Testing
             fileSize, functionLength, pathNames, typeNames, publicNames, verbs, calls, unstructuredTasks, purity,
             timeLimits,
             outsideImports,
-            directions, reasons, unfinished, links, wording, scripts, documentation(witnesses: witnesses),
+            directions, reasons, unfinished, links, wording, docOpenings, places, scripts,
+            documentation(witnesses: witnesses),
         ]
         for allowance in Allowance.all {
             let file = Repository.files.first { $0.path == allowance.path }

@@ -4,11 +4,11 @@ import Testing
 /// One row of the page of requirements.
 private struct Requirement {
     let id: String
-    /// Suite and sentence of each test that shows it.
+    /// The suite and the sentence of each test that shows it.
     let tests: [(suite: String, sentence: String)]
     let isNotYet: Bool
 
-    /// `nil` for a line that is no row.
+    /// `nil` for a line that is not a row.
     init?(_ line: String) {
         let cells = line.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmed }
         guard cells.count == 5, let first = cells[1].first, first.isUppercase, cells[1].last?.isNumber == true else {
@@ -16,7 +16,7 @@ private struct Requirement {
         }
         id = String(cells[1])
         isNotYet = cells[3].contains("not yet")
-        // A sentence stands between backquotes, behind its suite and a colon.
+        // A sentence is between backquotes, after its suite and a colon.
         let parts = cells[3].split(separator: "`", omittingEmptySubsequences: false).map(String.init)
         tests = stride(from: 1, to: parts.count, by: 2).map { place in
             let suite = parts[place - 1].trimmed.dropLast().split { !$0.isIdentifierPart }.last ?? ""
@@ -27,7 +27,7 @@ private struct Requirement {
 
 private func requirements(_ page: SourceFile) -> [Requirement] { page.lines.compactMap { Requirement($0) } }
 
-/// What is wrong with a page, given the files of tests.
+/// The mistakes of a page, given the files of tests.
 private func mistakes(_ page: SourceFile, _ tests: [SourceFile], expecting ids: [String]) -> [String] {
     let rows = requirements(page)
     var mistakes = Set(ids).subtracting(rows.map(\.id)).sorted().map { "\($0) is missing" }

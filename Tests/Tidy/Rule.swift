@@ -1,10 +1,10 @@
-/// One thing that the repository promises about its own text.
+/// A rule that the repository's own text keeps.
 struct Rule: Sendable {
     /// The key of its entries in `Allowance.all`.
     let name: String
     let check: @Sendable (SourceFile) -> [Finding]
 
-    /// What is wrong in these files and not allowed by an entry of the table.
+    /// The findings in these files, except for those that an entry of the table allows.
     func findings(in files: [SourceFile], allowances: [Allowance] = Allowance.all) -> [Finding] {
         files.flatMap { file in
             allowances.contains { $0.covers(file, of: self) } ? [] : check(file)

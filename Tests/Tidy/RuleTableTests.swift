@@ -2,12 +2,12 @@ import Testing
 
 /// One row of the page of rules and invariants.
 private struct NumberedRule {
-    /// Such as `R-05`.
+    /// A number such as `R-05`.
     let number: String
     let text: String
     let suites: [String]
 
-    /// `nil` for a line that is no row.
+    /// `nil` for a line that is not a row.
     init?(_ line: String) {
         let cells = line.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmed }
         guard cells.count == 5, numbers(in: cells[1]) == [String(cells[1])] else { return nil }
@@ -32,7 +32,7 @@ private func numbers(in line: some StringProtocol) -> [String] {
     }
 }
 
-/// What is wrong with the page, given all files: `tests` are those that may be named.
+/// The mistakes of the page, given all files.
 private func mistakes(_ page: SourceFile, in files: [SourceFile]) -> [String] {
     let rules = page.lines.compactMap { NumberedRule($0) }
     let known = Set(rules.map(\.number))

@@ -1,13 +1,13 @@
 /// A text file of the repository, in the three views that the rules read. All views have the same lines.
 struct SourceFile: Sendable {
-    /// From the top of the repository, with forward slashes.
+    /// The path from the top of the repository, with forward slashes.
     let path: String
     let isExecutable: Bool
-    /// As written.
+    /// The lines as they are in the file.
     let lines: [String]
-    /// Without the contents of comments and string literals: what the compiler acts on.
+    /// The lines without the contents of comments and string literals: the code that the compiler acts on.
     let code: [String]
-    /// Without the contents of string literals, comments kept.
+    /// The lines without the contents of string literals, comments kept.
     let prose: [String]
 
     init(path: String, isExecutable: Bool = false, text: String) {
@@ -39,12 +39,12 @@ struct SourceFile: Sendable {
         prefixes.contains { path.hasPrefix($0) }
     }
 
-    /// A finding at a line, counted from 0 as in `lines`.
+    /// A finding in a line, which is counted from 0 as in `lines`.
     func finding(_ line: Int, _ advice: String) -> Finding {
         Finding(path: path, line: line + 1, advice: advice)
     }
 
-    /// Splits like an editor: a final newline begins no further line.
+    /// Splits like an editor: a final newline does not begin another line.
     private static func split(_ text: String) -> [String] {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         if lines.last?.isEmpty == true {

@@ -1,10 +1,11 @@
 import Foundation
 
 extension StringProtocol {
-    /// Whether the text has these characters anywhere. Rules ask it of every line of every file, and most have none.
+    /// Whether the text contains these characters. Rules call it for every line of every file, and most lines have
+    /// none.
     func has(_ text: String) -> Bool { withCString { line in text.withCString { strstr(line, $0) != nil } } }
 
-    /// Whether the text holds `phrase` with no identifier character right before or right after it.
+    /// Whether the text contains `phrase` with no identifier character right before or right after it.
     ///
     /// A phrase that begins or ends with punctuation has a border there already.
     func holds(_ phrase: String) -> Bool {

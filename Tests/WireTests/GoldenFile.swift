@@ -1,13 +1,13 @@
 import Foundation
 
-/// `Golden/v1.txt`: the bytes of version 1 as they are frozen. A line is who says it, the name of an example, and the bytes.
+/// `Golden/v1.txt`: the frozen bytes of version 1. Each line has the sender, the name of an example, and the bytes.
 struct GoldenFile {
     struct Line: Hashable {
         var speaker: String
         var name: String
         var bytes: String
 
-        /// Named by what came later than version 1.
+        /// True for a line that was added after version 1.
         var isLater: Bool { name.contains("+") }
     }
 
@@ -22,7 +22,7 @@ struct GoldenFile {
             }
     }
 
-    /// The bytes of one example; an empty text, which nothing encodes to, where there is none.
+    /// The bytes of one example; an empty text, which nothing encodes to, when there is none.
     func bytes(_ speaker: String, _ name: String) -> String {
         lines.first { $0.speaker == speaker && $0.name == name }?.bytes ?? ""
     }

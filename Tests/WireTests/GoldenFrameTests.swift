@@ -2,15 +2,16 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-/// The bytes of version 1 stay what they are: encoding a value gives its line of `Golden/v1.txt`, decoding the line the value.
+/// The bytes of version 1 never change: encoding a value gives its line of `Golden/v1.txt`, decoding the line the
+/// value.
 @Suite struct `Golden frames` {
     private let file: GoldenFile
 
     init() throws { file = try GoldenFile() }
 
-    /// Checksums of the golden lines of each version. Who changes a line changes what peers in use were made for.
+    /// Checksums of the golden lines of each version. A changed line changes the protocol under deployed peers.
     private static let locked: [Int64: UInt64] = [1: 1_365_223_504_359_911_106]
-    /// The same of what came later, by what is behind the `+`.
+    /// Checksums of later additions, by the text after the `+`.
     private static let lockedLater: [String: UInt64] = [
         "min_app": 4_150_798_315_133_030_989,
         "upd": 15_586_850_699_009_701_074,
@@ -32,14 +33,14 @@ import TidemarkWire
         "release": 5_764_535_189_870_832_185,
     ]
 
-    // MARK: What is frozen
+    // MARK: Frozen bytes
 
     @Test func `lines of a version change only together with the version`() {
         let sum = file.checksum { !$0.isLater }
         #expect(Self.locked[WireVersion.current] == sum, "raise WireVersion.current and lock its bytes as \(sum)")
     }
 
-    @Test func `lines of what came later change only under another name`() {
+    @Test func `lines of later additions change only under another name`() {
         let names = Set(file.lines.filter(\.isLater).compactMap { $0.name.split(separator: "+").last.map(String.init) })
         #expect(names == Set(Self.lockedLater.keys))
         for name in names.sorted() {
@@ -48,7 +49,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `client messages have their bytes and read back`() throws {
+    @Test func `client messages have their bytes and decode again`() throws {
         for (message, name) in GoldenFrames.allClient {
             let text = file.bytes("client", name)
             #expect(String(decoding: message.encode(), as: UTF8.self) == text)
@@ -57,7 +58,7 @@ import TidemarkWire
         #expect(Set(file.names("client")) == Set(GoldenFrames.allClient.map(\.1)), "each line is read by this test")
     }
 
-    @Test func `server messages have their bytes and read back`() throws {
+    @Test func `server messages have their bytes and decode again`() throws {
         for (message, name) in GoldenFrames.allServer {
             let text = file.bytes("server", name)
             #expect(String(decoding: message.encode(), as: UTF8.self) == text)
@@ -73,7 +74,7 @@ import TidemarkWire
         #expect(server == Set(ServerKind.allCases))
     }
 
-    /// A new kind of message does not compile until it stands here, and fails the test above until it has a line.
+    /// A new kind of message does not compile until it is listed here, and fails the test above until it has a line.
     private enum ClientKind: CaseIterable {
         case hello, push, ack, page, history, compare, auth, ephemeral, bye, unknownExtension
     }
@@ -113,7 +114,7 @@ import TidemarkWire
 
     // MARK: Over HTTP
 
-    @Test func `calls over HTTP have their bytes and read back`() throws {
+    @Test func `calls over HTTP have their bytes and decode again`() throws {
         func call(_ name: String) -> [UInt8] { Array(file.bytes("call", name).utf8) }
         let register = RegisterCall(client: GoldenFrames.first)
         #expect(register.encode() == call("register"))
@@ -130,7 +131,7 @@ import TidemarkWire
         #expect(file.names("call") == ["register", "push", "pull"])
     }
 
-    @Test func `answers over HTTP have their bytes, and those that clients of ours read read back`() throws {
+    @Test func `answers over HTTP have their bytes, and those that our clients read decode again`() throws {
         let (first, second) = (GoldenFrames.first, GoldenFrames.second)
         let refusal = Rejection(.gone, "notes: no")
         let push = PushAnswer(
@@ -166,7 +167,7 @@ import TidemarkWire
 
     // MARK: Codes
 
-    @Test func `every code has its line, and none is called or numbered otherwise`() {
+    @Test func `every code has its line, with its name and number`() {
         let closes = file.lines.filter { $0.speaker == "close" }.map { line in
             "\(line.name.prefix { $0 != "+" }) \(line.bytes)"
         }
@@ -175,9 +176,9 @@ import TidemarkWire
         #expect(Set(file.names("error")) == Set(ErrorCode.allCases.map(\.rawValue)))
     }
 
-    // MARK: What a peer ignores
+    // MARK: Ignored members
 
-    @Test func `a member that is not known is ignored in every message`() throws {
+    @Test func `an unknown member is ignored in every message`() throws {
         for (message, name) in GoldenFrames.allClient {
             #expect(try ClientMessage.decode(Self.grown(file.bytes("client", name))) == message, "\(name)")
         }
@@ -186,7 +187,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a member that is not known is ignored in the objects inside, and not in a mutation`() throws {
+    @Test func `an unknown member is ignored in nested objects, but not in a mutation`() throws {
         for (name, object) in [
             ("welcome", #""limits":{"#), ("welcome+user", #""schema":{"#), ("welcome+eph", #""eph":{"#),
             ("changes", #""you":{"#), ("changes", #""g":[{"#),
@@ -209,18 +210,18 @@ import TidemarkWire
         #expect(refusal.code == .unknownOperation)
     }
 
-    @Test func `an array that means something by its places takes no more of them`() {
+    @Test func `an array with positional elements accepts no further ones`() {
         let text = file.bytes("server", "page").replacing(#","ann",10,11,"#, with: #","ann",10,11,12,"#)
         #expect(throws: WireError.self) { try ServerMessage.decode(Array(text.utf8)) }
     }
 
-    @Test func `the kind may stand anywhere, and one that begins with x- is ignored`() throws {
+    @Test func `the kind may be at any position, and one that begins with x- is ignored`() throws {
         #expect(try ClientMessage.decode(Array(#"{"frames":7,"t":"ack"}"#.utf8)) == .ack(Ack(frames: 7)))
         #expect(try ClientMessage.decode(Array(#"{"t":"x-trace","y":1}"#.utf8)) == .unknownExtension)
         #expect(throws: WireError.self) { try ClientMessage.decode(Array(#"{"t":"trace","y":1}"#.utf8)) }
     }
 
-    @Test func `a code of an error that is not known counts as unavailable, so that the client waits and goes on`()
+    @Test func `an unknown error code is treated as unavailable, so that the client waits and continues`()
         throws
     {
         let text = #"{"t":"err","code":"later","msg":"m","retry_ms":5}"#
@@ -230,12 +231,12 @@ import TidemarkWire
 
     private static let unknown = #""later":{"x":[1,null],"y":"z"}"#
 
-    /// The same with a member in front that no version knows.
+    /// The message with an unknown member in front.
     private static func grown(_ text: String) -> [UInt8] { Array("{\(unknown),\(text.dropFirst())".utf8) }
 
-    // MARK: Who does not ask is not told
+    // MARK: Unannounced features
 
-    @Test func `who does not say that it knows something neither says nor hears of it`() throws {
+    @Test func `a peer that does not announce a feature neither sends nor receives its messages`() throws {
         let hello = Hello(client: GoldenFrames.first, isNewClient: false, connection: 1)
         let text = String(decoding: ClientMessage.hello(hello).encode(), as: UTF8.self)
         #expect(!text.contains("eph") && !text.contains("upd") && !text.contains("ends") && !text.contains("trace"))
@@ -251,7 +252,7 @@ import TidemarkWire
         #expect(welcome.durable == nil && welcome.lost == nil)
     }
 
-    @Test func `a welcome that tells more is read with what it tells`() throws {
+    @Test func `a welcome with more members is decoded with them`() throws {
         #expect(try welcome("welcome+blob_bytes").limits.blobBytesMax == 16 * 1_048_576)
         #expect(try welcome("welcome+user").user == UserID("ann"))
         #expect(try welcome("welcome+user").schema?.revision == nil)
@@ -259,7 +260,7 @@ import TidemarkWire
         #expect(try welcome("welcome+release").release == "0.1.0")
     }
 
-    @Test func `a client cannot say an ephemeral message in somebody's name`() throws {
+    @Test func `a client cannot send an ephemeral message in another user's name`() throws {
         let text = #"{"t":"eph","scope":"room","user":"bob","k":"typing","d":{},"ttl":1}"#
         let said = Ephemeral(scope: GoldenFrames.room, kind: "typing", lifetime: 1)
         #expect(try ClientMessage.decode(Array(text.utf8)) == .ephemeral(said))

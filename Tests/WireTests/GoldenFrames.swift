@@ -1,8 +1,8 @@
 import TidemarkModel
 import TidemarkWire
 
-/// One message of each kind; its exact bytes stand under its name in ``GoldenFile``. What is behind a `+` came later than
-/// version 1, and names what a peer must have said, or may ignore.
+/// One message of each kind; ``GoldenFile`` has its exact bytes under its name. The text after a `+` names an addition
+/// to version 1 that a peer must have announced, or may ignore.
 enum GoldenFrames {
     static let first = UniqueID(high: 0x018f_3a2b_0000_7000, low: 0x8000_0000_0000_0001)
     static let second = UniqueID(high: 0x018f_3a2b_0000_7000, low: 0x8000_0000_0000_0002)
@@ -22,7 +22,7 @@ enum GoldenFrames {
             Mutation(key: RecordKey(collection: "notes", id: second), action: .undelete(["a": true])),
         ], clientTime: 1_760_000_000_000, ifSeq: 4)
 
-    /// A write that says what it saw.
+    /// A write with marks of seen values.
     static let aware = Transaction(
         id: second,
         mutations: [
@@ -77,7 +77,7 @@ enum GoldenFrames {
         (.auth(Auth(token: "tok2")), "auth"), (.bye, "bye"),
     ]
 
-    /// What is said by and to those who know ephemeral messages.
+    /// Messages of peers that announce ephemeral messages.
     static let ephemeralClient: [(ClientMessage, String)] = [
         (
             .hello(Hello(client: first, isNewClient: false, connection: 3, takesEphemerals: true)), "hello+eph"
@@ -100,7 +100,7 @@ enum GoldenFrames {
         ),
     ]
 
-    /// What a server says that keeps blobs: one limit more, which whoever does not know it ignores.
+    /// Messages of a server with blobs: one more limit, which older clients ignore.
     static let blobServer: [(ServerMessage, String)] = [
         (
             .welcome(
@@ -111,7 +111,7 @@ enum GoldenFrames {
         )
     ]
 
-    /// What a server says that tells who it takes the client for, and what it stores.
+    /// A welcome that names the client's user, and the server's schema.
     static let tellingServer: [(ServerMessage, String)] = [
         (
             .welcome(
@@ -122,7 +122,7 @@ enum GoldenFrames {
         )
     ]
 
-    /// What is said by and to those who know that an app can be too old, and that documents are put in force.
+    /// Messages of peers that know the code for old apps, and the activation of documents.
     static let schemaClient: [(ClientMessage, String)] = [
         (
             .hello(Hello(client: first, isNewClient: false, connection: 3, app: "demo 1", knowsAppTooOld: true)),
@@ -141,7 +141,7 @@ enum GoldenFrames {
         )
     ]
 
-    /// What is said by and to those who can go back as far as a database did.
+    /// Messages of peers that can go back as far as a database did.
     static let tailClient: [(ClientMessage, String)] = [
         (
             .hello(
@@ -175,7 +175,7 @@ enum GoldenFrames {
         )
     ]
 
-    /// What is said by and to those who compare a copy.
+    /// Messages of peers that compare copies.
     static let comparingClient: [(ClientMessage, String)] = [
         (
             .compare(
@@ -221,7 +221,7 @@ enum GoldenFrames {
         return digest
     }
 
-    /// What a server says that tells how far its order is safe, and what it lost.
+    /// Messages of a server that announces how far its order is safe, and the first lost number.
     static let durableServer: [(ServerMessage, String)] = [
         (
             .welcome(
@@ -238,7 +238,7 @@ enum GoldenFrames {
         ),
     ]
 
-    /// The settlement of a transaction of which fields are contested: the rest took effect, or there is none.
+    /// The settlement of a transaction with contested fields: the rest took effect, or there is none.
     static let contestedServer: [(ServerMessage, String)] = [
         (
             .changes(
@@ -264,8 +264,8 @@ enum GoldenFrames {
         )
     ]
 
-    /// What both sides ignore.
-    /// What is said by and to those who compare a copy instead of filling it, and tell roles and what was wrong.
+    /// Members that both sides may ignore: a copy is compared instead of filled, with roles and the number of wrong
+    /// records.
     static let behindClient: [(ClientMessage, String)] = [
         (
             .hello(
@@ -277,7 +277,7 @@ enum GoldenFrames {
         (.ack(Ack(frames: 7, diverged: 3)), "ack+behind"),
     ]
 
-    /// What a device says of itself.
+    /// A device's report about itself.
     static let writtenClient: [(ClientMessage, String)] = [
         (.hello(Hello(client: first, isNewClient: false, connection: 3, written: 12)), "hello+written"),
         (.hello(Hello(client: first, isNewClient: false, connection: 3, stuck: 5)), "hello+stuck"),
@@ -316,7 +316,7 @@ enum GoldenFrames {
         )
     ]
 
-    /// What says that not all of the user's scopes fit.
+    /// A welcome that says that not all of the user's scopes fit.
     static let leftServer: [(ServerMessage, String)] = [
         (
             .welcome(
@@ -342,7 +342,7 @@ enum GoldenFrames {
         )
     ]
 
-    /// The welcome of a server that tells its release.
+    /// The welcome of a server that names its release.
     static let releaseServer: [(ServerMessage, String)] = [
         (
             .welcome(

@@ -56,16 +56,16 @@ import TidemarkWire
         #"{"t":"eph","scope":"s","k":"t","d":{},"ttl":-1}"#, #"{"t":"eph","scope":"s","k":"t","d":{},"ttl":1e3}"#,
         #"{"t":"eph","scope":"s","k":"t","d":{"a":{"b":}},"ttl":1}"#,
     ])
-    func `what breaks the protocol is refused whole`(_ text: String) {
+    func `a message that violates the protocol is refused whole`(_ text: String) {
         #expect(throws: WireError.self) { try ClientMessage.decode(Array(text.utf8)) }
     }
 
-    @Test func `an ephemeral message of the server names who said it`() {
+    @Test func `an ephemeral message of the server names its sender`() {
         let text = #"{"t":"eph","scope":"s","k":"typing","d":{},"ttl":1}"#
         #expect(throws: WireError.self) { try ServerMessage.decode(Array(text.utf8)) }
     }
 
-    @Test func `what is too large or means something for too long is not allowed`() {
+    @Test func `a message that is too large or lives too long is not allowed`() {
         let limits = EphemeralLimits()
         func message(_ bytes: Int, _ lifetime: Int64) -> Ephemeral {
             // {"a":"…"}
@@ -77,7 +77,7 @@ import TidemarkWire
         #expect(!limits.allow(message(1_024, 10_001)))
     }
 
-    /// The push with these members, which reads alike wherever its `t` stands, and over HTTP.
+    /// The push with these members, which decodes the same wherever its `t` is, and over HTTP.
     private func push(_ members: String) throws -> Push {
         guard case .push(let push) = try ClientMessage.decode(Array(#"{"t":"push",\#(members)}"#.utf8)),
             case .push(let other) = try ClientMessage.decode(Array(#"{\#(members),"t":"push"}"#.utf8))
@@ -91,7 +91,7 @@ import TidemarkWire
         return push
     }
 
-    @Test func `a bad transaction is refused alone, under its own id where that can be read`() throws {
+    @Test func `a bad transaction is refused alone, under its own id if that can be read`() throws {
         let good = String(decoding: TransactionCoding.encode(GoldenFrames.transaction), as: UTF8.self)
         let id = GoldenFrames.second.description
         let key = #""c":"notes","i":"\#(id)""#
@@ -148,7 +148,7 @@ extension Push.Entry {
 }
 
 extension `Hostile input` {
-    @Test func `a refusal names what it refuses in few bytes, and says what is wrong`() throws {
+    @Test func `a refusal names its object in few bytes, and says what is wrong`() throws {
         // One character by Swift's count.
         let long = "e" + String(repeating: "\u{301}", count: 100_000)
         let id = GoldenFrames.second.description

@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-/// PROTOCOL.md is normative: the code knows exactly what the page lists.
+/// PROTOCOL.md is normative: its lists match the code.
 @Suite struct `Protocol page` {
     private let page: String
 
@@ -13,7 +13,7 @@ import TidemarkWire
         page = try String(contentsOf: root.appending(path: "Shared/PROTOCOL.md"), encoding: .utf8)
     }
 
-    @Test func `every code of the code is on the page`() {
+    @Test func `every code in the source is on the page`() {
         for code in RejectionCode.allCases { #expect(page.contains("`\(code.rawValue)`"), "\(code.rawValue)") }
         for code in ErrorCode.allCases { #expect(page.contains("`\(code.rawValue)`"), "\(code.rawValue)") }
         for code in CloseCode.allCases { #expect(page.contains("\(code.rawValue)"), "\(code.rawValue)") }
@@ -97,7 +97,7 @@ import TidemarkWire
         return messages
     }
 
-    @Test func `the vectors of canonical JSON and of marks are what the code makes`() throws {
+    @Test func `the code computes the page's vectors of canonical JSON and of marks`() throws {
         let cells = try vectors()
         #expect(cells.count >= 20)
         for row in cells {

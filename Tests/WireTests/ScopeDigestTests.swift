@@ -3,11 +3,11 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-/// The digests that a client sends in place of a list of its scopes.
+/// The digests that a client sends instead of a list of its scopes.
 @Suite struct ScopeDigestTests {
     private let room = ScopeID("room")
 
-    @Test func `terms and parts are those of the page`() throws {
+    @Test func `terms and parts match the page`() throws {
         let vectors: [(scope: String, since: Int64, role: Role, term: UInt64, part: Int)] = [
             ("room", 2, .member, 0xc61c5d972b488061, 8),
             ("room", 2, .owner, 0xc696a02c1c746dc9, 8),
@@ -27,7 +27,7 @@ import TidemarkWire
     private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Shared/PROTOCOL.md")
 
-    @Test func `the order of scopes does not count, and a scope, its grant or its role does`() {
+    @Test func `the order of scopes does not matter, and a scope, its grant or its role does`() {
         func digest(_ scopes: [(String, Int64, Role)]) -> ScopeDigests {
             var digests = ScopeDigests(parts: 1)
             for (scope, since, role) in scopes { digests.insert(ScopeID(scope), since: since, role: role) }
@@ -35,7 +35,7 @@ import TidemarkWire
         }
         let some = digest([("a", 10, .member), ("b", 11, .owner)])
         #expect(some == digest([("b", 11, .owner), ("a", 10, .member)]))
-        // Numbers and roles that change places do not cancel each other out.
+        // Exchanged numbers and roles do not cancel each other out.
         for other in [
             digest([("a", 11, .member), ("b", 10, .owner)]), digest([("a", 10, .owner), ("b", 11, .member)]),
             digest([("a", 10, .member)]), digest([("a", 10, .member), ("b", 11, .owner), ("c", 1, .member)]),
@@ -47,7 +47,7 @@ import TidemarkWire
         #expect(some.differing(from: ScopeDigests(parts: 3)) == [0], "another number of parts is no comparison")
     }
 
-    @Test func `changes of many pairs of scopes show`() {
+    @Test func `changes of many pairs of scopes are visible`() {
         for number in 0..<200 {
             var (before, after) = (ScopeDigests(parts: 1), ScopeDigests(parts: 1))
             for (offset, scope) in ["x\(number)", "y\(number)"].enumerated() {
@@ -58,7 +58,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `digests that are none are refused`() {
+    @Test func `invalid digests are refused`() {
         let texts = [
             "[]", "[\"\"]", "[\"12\"]", "[\"+123456789abcdef\"]", "[\"123456789abcdefg\"]", "[1]", "{}",
             "[\(Array(repeating: "\"0123456789abcdef\"", count: 257).joined(separator: ","))]",
@@ -73,7 +73,7 @@ import TidemarkWire
         #expect(throws: Never.self) { try ClientMessage.decode(hello("[\"0123456789abcdef\"]")) }
     }
 
-    @Test func `parts that are not there are refused`() {
+    @Test func `missing parts are refused`() {
         func welcome(_ parts: String) -> [UInt8] {
             Array(
                 """

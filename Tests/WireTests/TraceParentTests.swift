@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkWire
 
-/// What counts as a trace, and that nothing else does any harm.
+/// Valid traces are accepted, and invalid ones do no harm.
 @Suite struct TraceParentTests {
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let good = "00-\(trace)-00f067aa0ba902b7-01"
@@ -12,7 +12,7 @@ import TidemarkModel
         good, "00-\(trace)-00f067aa0ba902b7-00", "01-\(trace)-00f067aa0ba902b7-01-more",
         "cc-\(trace)-00f067aa0ba902b7-01",
     ])
-    func `what the standard writes is taken`(_ text: String) {
+    func `a trace in the standard's form is accepted`(_ text: String) {
         #expect(TraceParent(text)?.traceID == Self.trace)
         #expect(TraceParent(text)?.text == text)
     }
@@ -29,7 +29,7 @@ import TidemarkModel
     }
 
     @Test(arguments: ["\"x\"", "7", "null", "{}", "[\"\(good)\"]", "true", "\"\""])
-    func `a hello with something else in its place is a hello`(_ value: String) throws {
+    func `a hello with another value in its trace is a hello`(_ value: String) throws {
         let text = """
             {"t":"hello","v":[1],"client":"018f3a2b-0000-7000-8000-000000000001","conn":3,"traceparent":\(value),"app":"a"}
             """

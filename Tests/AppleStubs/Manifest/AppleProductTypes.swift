@@ -1,4 +1,4 @@
-// What the manifest of an app package imports beside PackageDescription; it comes with Xcode.
+// The module that the manifest of an app package imports beside PackageDescription; Xcode contains it.
 public import PackageDescription
 
 public enum DeviceFamily: Sendable {

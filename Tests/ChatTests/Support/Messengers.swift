@@ -49,7 +49,7 @@ struct Messenger: Sendable {
 }
 
 extension LiveValues {
-    /// The first value that fits; the suite's time limit ends the waiting.
+    /// The first matching value; the suite's time limit ends the wait.
     func first(where fits: @escaping @Sendable (Element) -> Bool) async throws -> Element {
         for try await value in self where fits(value) { return value }
         throw CancellationError()

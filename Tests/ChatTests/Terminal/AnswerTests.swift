@@ -7,9 +7,9 @@ import TidemarkTestKit
 @testable import TidemarkCommandLine
 @testable import TidemarkTerminal
 
-/// What the terminal answers to an instruction, in words.
+/// The terminal's answers to instructions, in words.
 @Suite(.timeLimit(.minutes(5))) struct AnswerTests {
-    @Test func `a retry says what is sent again, and when`() {
+    @Test func `a retry says which messages are sent again, and when`() {
         func said(_ messages: Int, _ files: Int, isOnline: Bool) -> String {
             ChatRoom.retried(messages: messages, files: files, isOnline: isOnline)
         }
@@ -22,7 +22,7 @@ import TidemarkTestKit
                 == "2 messages and 1 file will be sent again as soon as the server can be reached.")
     }
 
-    @Test func `what was found stands under each other, oldest first, marked and counted`() async throws {
+    @Test func `matches are listed one below the other, oldest first, marked and counted`() async throws {
         let kit = try TestKit(schema: try ChatSchema.schema())
         let ann = try await kit.client("ann")
         let chat = Chat(ann.store)
@@ -43,7 +43,7 @@ import TidemarkTestKit
         #expect(try await MessageSearch.lines("tide", in: room) == ["No message on this device contains \"tide\"."])
     }
 
-    @Test func `a number takes its noun`() {
+    @Test func `a number is followed by its noun in the right form`() {
         #expect([0, 1, 2].map { $0.counted("message") } == ["0 messages", "1 message", "2 messages"])
     }
 }

@@ -38,7 +38,7 @@ import TidemarkTestKit
         } catch let failure as CommandFailure { return failure.description }
     }
 
-    @Test func `a file that one attaches is listed and saved by the other, never over a file that is there`()
+    @Test func `a file that one attaches is listed and saved by the other, never over an existing file`()
         async throws
     {
         try await ann.attach(try write(bytes, as: "my cat.jpg"), words: "look")
@@ -54,7 +54,7 @@ import TidemarkTestKit
         #expect(try await refusal { _ = try await bob.save(2, to: saved) } == "there is no file 2; see /files")
     }
 
-    @Test func `a name of any length is saved under one that a file system takes, with its end`() async throws {
+    @Test func `a name of any length is saved under one that a file system accepts, with its end`() async throws {
         let name = String(repeating: "é", count: 150) + ".jpg"
         let attachment = MessageAttachment(.image, bytes: bytes, contentType: "image/jpeg", name: name)
         let shown = ChatRoom.fileName(attachment)
@@ -79,7 +79,7 @@ import TidemarkTestKit
         #expect(try await ann.fileLines() == ["No files here."])
     }
 
-    @Test func `what was not sent by the other yet, or cannot be fetched, is said`() async throws {
+    @Test func `a file that the other has not sent yet, or that cannot be fetched, is reported`() async throws {
         try await ann.attach(try write(bytes, as: "a.bin"), words: "")
         kit.faults.blobs(.refused(status: 507), of: kit.clients[0])
         try await kit.settle()
@@ -104,13 +104,13 @@ import TidemarkTestKit
         ("cat.jpg", "cat.jpg"), ("../../etc/passwd", "passwd"), (".profile", "profile"), ("..", "digest"),
         ("a\u{1b}[2Jb", "a␛[2Jb"), ("", "digest"), ("/", "digest"),
     ])
-    func `a name from somebody else stays in the folder`(_ name: String, _ expected: String) {
+    func `a name from another user stays in the folder`(_ name: String, _ expected: String) {
         let attachment = MessageAttachment(.file, bytes: Data("abc".utf8), contentType: "x", name: name)
         let named = ChatRoom.fileName(attachment)
         #expect(named == (expected == "digest" ? "ba7816bf8f01" : expected))
     }
 
-    @Test func `sizes are told in units for people`() {
+    @Test func `sizes are shown in readable units`() {
         let texts = [0, 999, 1_000, 1_249, 999_949, 999_950, 1_234_567, 16 << 20].map(ByteCount.text)
         #expect(texts == ["0 B", "999 B", "1.0 kB", "1.2 kB", "999.9 kB", "1.0 MB", "1.2 MB", "16.8 MB"])
     }

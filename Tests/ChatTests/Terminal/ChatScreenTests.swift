@@ -26,7 +26,7 @@ import TidemarkModel
 
     private var texts: [String] { screen.frame.lines.map(\.text) }
 
-    @Test mutating func `messages stand from the bottom up, with a line for each day and their marks`() {
+    @Test mutating func `messages are shown from the bottom up, with a line for each day and their marks`() {
         _ = screen.on(.status(status(.live)))
         let messages = [
             line(1, "hi", day: "2026-02-13"), line(2, "well", by: "me", mark: .delivered),
@@ -47,7 +47,7 @@ import TidemarkModel
         " \(left)" + String(repeating: " ", count: 28 - left.count - right.count) + "\(right) "
     }
 
-    @Test mutating func `without a server the screen says so, with what waits and what was refused`() {
+    @Test mutating func `without a server the screen says so, with waiting and refused messages`() {
         _ = screen.on(.status(status(.offline(until: 1, reason: SyncFailure(.unreachable, "x")), pending: 2)))
         #expect(texts[0].hasSuffix("offline · 2 waiting "))
         #expect(texts[1].hasPrefix("Offline: what you write is"))
@@ -68,7 +68,7 @@ import TidemarkModel
         #expect(texts.suffix(3) == ["14:05 me: x ✗", "          refused: too large", "> "])
     }
 
-    @Test mutating func `a line that is entered becomes what it asks for`() {
+    @Test mutating func `an entered line becomes the action that it names`() {
         func entering(_ text: String) -> ChatInstruction? {
             var screen = screen
             _ = screen.on(.key(.text(text)))
@@ -96,7 +96,7 @@ import TidemarkModel
         #expect(screen.on(.key(.control("c"))) == .quit)
     }
 
-    @Test mutating func `help and other answers stand below until the next line, on half of the screen at most`() {
+    @Test mutating func `help and other answers are shown below until the next line, on half of the screen at most`() {
         _ = screen.on(.key(.text("/help")))
         #expect(screen.on(.key(.enter)) == .help)
         #expect(texts.contains { $0.hasPrefix("… waits") })
@@ -108,7 +108,7 @@ import TidemarkModel
         #expect(texts.suffix(2) == ["", "> "])
     }
 
-    @Test mutating func `what the others do stands above the line that is typed, while it is known`() {
+    @Test mutating func `the others' activity is shown above the input line, while it is known`() {
         _ = screen.on(.status(status(.live)))
         _ = screen.on(.presence(["ann is typing", "bob was here at 14:05"]))
         #expect(texts.suffix(3) == ["ann is typing", "bob was here at 14:05", "> "])
@@ -119,7 +119,7 @@ import TidemarkModel
         #expect(texts.suffix(2) == ["", "> "])
     }
 
-    @Test mutating func `a command that is typed is no message to be announced`() {
+    @Test mutating func `a typed command is not announced as typing`() {
         #expect(!screen.isWriting)
         _ = screen.on(.key(.text("hello")))
         #expect(screen.isWriting)
@@ -133,7 +133,7 @@ import TidemarkModel
         #expect(screen.isWriting)
     }
 
-    @Test mutating func `the past scrolls by, and asks for more at its top`() {
+    @Test mutating func `the past scrolls, and more is requested at its top`() {
         _ = screen.on(.messages((1...20).map { line($0, "number \($0)") }))
         #expect(texts.dropLast().last == "14:05 bob: number 20")
         #expect(screen.on(.key(.up)) == nil)
@@ -172,7 +172,7 @@ import TidemarkModel
             day: "2026-02-14", mark: .none, failure: failure)
     }
 
-    @Test func `each message is printed once, in the order of the window, also one that comes late`() {
+    @Test func `each message is printed once, in the order of the window, also one that arrives late`() {
         var transcript = PlainTranscript()
         #expect(
             transcript.lines([line(1, "a"), line(3, "c")]) == ["2026-02-14 14:05 bob: a", "2026-02-14 14:05 bob: c"])
@@ -181,7 +181,7 @@ import TidemarkModel
         #expect(transcript.lines([line(2, "b\nb"), line(3, "c", failure: "no")]) == [])
     }
 
-    @Test func `input is cut into lines, the last without an end, and one that is too long is not taken`() {
+    @Test func `input is cut into lines, the last without an end, and a line that is too long is refused`() {
         var splitter = LineSplitter()
         #expect(splitter.lines("one\ntw".utf8) == ["one"])
         #expect(splitter.lines("o\n\nthree".utf8) == ["two", ""])

@@ -7,7 +7,7 @@ import TidemarkTestKit
 @testable import TidemarkTerminal
 
 @Suite(.timeLimit(.minutes(5))) struct InspectedBlobsTests {
-    @Test func `inspect counts the bytes that are held and lists those that are not sent, with the reason`()
+    @Test func `inspect counts the stored bytes and lists unsent ones, with the reason`()
         async throws
     {
         let kit = try TestKit(schema: try ChatSchema.schema())

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `in two pieces they become the same keys, unless the cut makes an escape of it`() {
+    @Test func `in two pieces they become the same keys, unless the cut makes an escape`() {
         for (text, keys) in Self.typed {
             let bytes = Array(text.utf8)
             for cut in 0...bytes.count where cut == 0 || bytes[cut - 1] != 0x1b {
@@ -42,7 +42,7 @@ import Testing
         #expect(reader.keys("x".utf8) == [.text("x")])
     }
 
-    /// Texts that follow each other as one.
+    /// Joins adjacent texts into one.
     private static func joined(_ keys: [Key]) -> [Key] {
         keys.reduce(into: []) { joined, key in
             if case .text(let one)? = joined.last, case .text(let other) = key {
@@ -71,19 +71,19 @@ import Testing
         #expect(String(edited(.backspace, .left, .delete, .text("x"), .right, .right).text) == "x")
     }
 
-    @Test func `a character goes as a whole, however many code points it has`() {
+    @Test func `a character is deleted as a whole, however many code points it has`() {
         #expect(String(edited(.text("a👩‍👩‍👧"), .backspace).text) == "a")
         let accent = edited(.text("e"), .text("\u{301}x"))
         #expect(accent.text.count == 2 && accent.cursor == 2)
     }
 
-    @Test func `return gives the line and empties it; a paste keeps its lines and loses its escapes`() {
+    @Test func `return returns the line and empties it; a paste keeps its lines and loses its escapes`() {
         var editor = edited(.paste("a\nb\u{1b}[2J"))
         #expect(editor.on(.enter) == "a\nb␛[2J")
         #expect(editor.isEmpty)
     }
 
-    @Test func `the line scrolls so that the cursor is to be seen, by cells`() {
+    @Test func `the line scrolls so that the cursor is visible, by cells`() {
         let editor = edited(.text("0123456789"))
         #expect(editor.window(width: 5).text == "6789" && editor.window(width: 5).column == 4)
         let wide = edited(.text("你好世界"))
@@ -92,7 +92,7 @@ import Testing
         #expect(edited(.paste("a\nb")).window(width: 9).text == "a⏎b")
     }
 
-    @Test func `a line never outgrows what a message may hold`() {
+    @Test func `a line never becomes longer than a message may be`() {
         let editor = edited(.paste(String(repeating: "x", count: LineEditor.bytesMax)), .text("y"))
         #expect(editor.text.count == LineEditor.bytesMax)
     }

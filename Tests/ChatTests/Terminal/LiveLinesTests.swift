@@ -5,7 +5,7 @@ import Tidemark
 @testable import TidemarkTerminal
 
 @Suite struct LiveLinesTests {
-    @Test func `who types stands first, then who is there and when the others were, and never the user`() throws {
+    @Test func `typing users are first, then present ones and when the others were, and never the user`() throws {
         let lines = ChatRoom.lines(
             typing: [UserID("ann"), UserID("bob")],
             present: [

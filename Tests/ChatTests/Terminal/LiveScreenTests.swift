@@ -16,7 +16,7 @@ import TidemarkTestKit
         return LiveLook(rows: rows, diagnostics: try await store.diagnostics())
     }
 
-    @Test func `a button asks, and only a y presses it`() async throws {
+    @Test func `a button asks, and only a y confirms it`() async throws {
         var screen = LiveScreen(size: ScreenSize(columns: 90, rows: 12))
         _ = screen.on(.look(try await look(), now: Date()))
         #expect(screen.frame.lines.first?.text == "Sync  offline" && screen.frame.lines.count == 12)
@@ -33,7 +33,7 @@ import TidemarkTestKit
         #expect(screen.on(.key(.text("q"))) == .leave && screen.on(.key(.control("c"))) == .leave)
     }
 
-    @Test func `what does not fit is scrolled to, and no further`() async throws {
+    @Test func `lines that do not fit can be scrolled to, and no further`() async throws {
         var screen = LiveScreen(size: ScreenSize(columns: 40, rows: 6))
         let look = try await look()
         _ = screen.on(.look(look, now: Date()))
@@ -48,7 +48,7 @@ import TidemarkTestKit
         #expect(screen.frame.lines.first?.text == "Sync  offline")
     }
 
-    @Test func `in a pipe a line is printed when it changes, and not for its age`() async throws {
+    @Test func `in a pipe a line is printed when it changes, and not because of its age`() async throws {
         var looks = PlainLooks()
         var look = try await look()
         let now = Date()

@@ -10,15 +10,15 @@ import Tidemark
         return Dictionary(uniqueKeysWithValues: names.keys.map { ($0, members.name(UserID($0))) })
     }
 
-    @Test func `a name that is one member's alone is shown as it is`() {
+    @Test func `a name that only one member has is shown unchanged`() {
         #expect(shown(["ann": "Ann", "bob": "Bob", "cid": "cid"]) == ["ann": "Ann", "bob": "Bob", "cid": "cid"])
     }
 
-    @Test func `two members of one name are told apart by their ids`() {
+    @Test func `two members with one name are distinguished by their ids`() {
         #expect(
             shown(["bob": "Alice", "cid": "Alice", "dan": "Dan"])
                 == ["bob": "Alice (bob)", "cid": "Alice (cid)", "dan": "Dan"])
-        // What looks the same is the same: case, width, spaces, what does not print.
+        // Names that look the same are treated as the same: case, width, spaces, invisible characters.
         for twin in ["alice", "Ａｌｉｃｅ", "Al ice", "Ali\u{200b}ce", " Alice\u{00a0}"] {
             #expect(shown(["bob": "Alice", "cid": twin])["bob"] == "Alice (bob)", "\(twin)")
         }
@@ -29,7 +29,7 @@ import Tidemark
         #expect(shown(["bob": "Bert", "cid": "bob"])["cid"] == "bob (cid)")
     }
 
-    @Test func `the word for the user is nobody's name`() {
+    @Test func `the word for the user is not accepted as another user's name`() {
         let members = MemberNames([UserID("bob"): "me", UserID("me"): "me"], account: UserID("ann"))
         #expect(members.name(UserID("bob")) == "me (bob)")
         #expect(members.name(UserID("me")) == "me (me)")
@@ -42,19 +42,19 @@ import Tidemark
         #expect(shown(["bob": "a\u{1b}[2J\u{202e}b\nc"])["bob"] == #"a␛[2J\u{202e}b c"#)
     }
 
-    @Test func `a name that shows nothing is shown by the id`() {
+    @Test func `an invisible name is replaced by the id`() {
         let empty = ["", " ", "\u{200b}", "\u{2060}\u{200d}\u{feff}", "\u{3164}", "\u{2800}", "\u{fe0f}", "\u{e0041}"]
         for name in empty {
             #expect(shown(["bob": name, "cid": "Cid"])["bob"] == "bob", "\(name.unicodeScalars.map(\.value))")
         }
-        // Two of them, and somebody who takes the id for a name.
+        // Two of them, and a user who takes the id as a name.
         #expect(
             shown(["bob": "\u{200b}", "cid": "\u{200c}", "dan": "bob"])
                 == ["bob": "bob", "cid": "cid", "dan": "bob (dan)"])
         #expect(shown(["me": "\u{200b}"])["me"] == "me (me)")
     }
 
-    @Test func `names are compared as they are shown, behind the cut too`() {
+    @Test func `names are compared as they are shown, also after the cut`() {
         let long = String(repeating: "A", count: 128)
         #expect(
             shown(["bob": long + "x", "cid": long + "y"]) == ["bob": "\(long) (bob)", "cid": "\(long) (cid)"])
@@ -63,7 +63,7 @@ import Tidemark
         #expect(shown(["bob": "Alice （cid）"])["bob"] == "Alice （cid） (bob)")
     }
 
-    @Test func `who is no member any more is shown with the id, whatever the message claims`() {
+    @Test func `a user who is no longer a member is shown with the id, whatever the message claims`() {
         let members = MemberNames([UserID("bob"): "Bob"], account: UserID("ann"))
         #expect(members.sender(UserID("eve"), claimed: "Bob") == "Bob (eve)")
         #expect(members.sender(UserID("eve"), claimed: "Eve") == "Eve (eve)")

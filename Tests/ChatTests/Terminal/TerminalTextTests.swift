@@ -8,11 +8,11 @@ import Testing
         ("abc", 3), ("böb", 3), ("e\u{301}", 1), ("你好", 4), ("한국", 4), ("ｆｕｌｌ", 8), ("👩‍👩‍👧", 2), ("👍🏽", 2), ("🇩🇪", 2),
         ("❤️", 2), ("❤", 1), ("✓✓", 2), ("\u{200b}", 0), ("", 0), ("日本 語", 7), ("1️⃣", 2),
     ])
-    func `a text takes the cells that terminals give it`(_ text: String, _ cells: Int) {
+    func `a text is measured in terminal cells`(_ text: String, _ cells: Int) {
         #expect(CellWidth.of(text) == cells, "\(text)")
     }
 
-    @Test func `what steers a terminal becomes something to look at`() {
+    @Test func `control characters become visible ones`() {
         #expect(SafeText.of("\u{1b}[2J\u{07}\u{08}\u{7f}") == "␛[2J␇␈␡")
         #expect(SafeText.of("\u{9b}31m") == "\u{fffd}31m")
         #expect(SafeText.of("a\u{202e}txt.exe\u{2066}b") == #"a\u{202e}txt.exe\u{2066}b"#)
@@ -33,11 +33,11 @@ import Testing
         ("你好世界", 5, ["你好", "世界"]), ("你", 1, ["你"]), ("a\n\nb", 9, ["a", "", "b"]),
         ("one   two", 4, ["one", "two"]), ("ab 你好好好", 6, ["ab", "你好好", "好"]),
     ])
-    func `text breaks between words where it can`(_ text: String, _ width: Int, _ lines: [String]) {
+    func `text is broken between words if possible`(_ text: String, _ width: Int, _ lines: [String]) {
         #expect(TextFlow.lines(text, width: width) == lines)
     }
 
-    @Test func `no line is wider than asked for, whatever the text`() {
+    @Test func `no line is wider than requested, whatever the text`() {
         var state: UInt64 = 9
         let alphabet: [Character] = ["a", "b", " ", "你", "👍🏽", "é", "\n", "🇩🇪"]
         for _ in 0..<300 {
@@ -54,14 +54,14 @@ import Testing
         }
     }
 
-    @Test func `what does not fit ends in an ellipsis`() {
+    @Test func `a text that does not fit ends in an ellipsis`() {
         #expect(TextFlow.clipped("hello", width: 5) == "hello")
         #expect(TextFlow.clipped("hello", width: 4) == "hel…")
         #expect(TextFlow.clipped("你好吗", width: 4) == "你…")
         #expect(TextFlow.clipped("hello", width: 0) == "")
     }
 
-    @Test func `without colours a line keeps what is bold, dim and inverse`() {
+    @Test func `without colours a line keeps bold, dim and inverse`() {
         var line = StyledLine("a", .good)
         line.add("b", .strong)
         line.add("c")
@@ -70,7 +70,7 @@ import Testing
         #expect(line.clipped(width: 2).text == "ab" && line.clipped(width: 1).text == "a")
     }
 
-    @Test func `an update draws only what differs, and everything on another size`() {
+    @Test func `an update draws only the differences, and everything on another size`() {
         let one = ScreenFrame(lines: [StyledLine("a"), StyledLine("b")], cursorRow: 1, cursorColumn: 0)
         var two = one
         two.lines[1] = StyledLine("c")

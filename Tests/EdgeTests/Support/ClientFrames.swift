@@ -1,4 +1,4 @@
-/// Bytes of client frames as they stand on the wire, right or wrong.
+/// Bytes of client frames on the wire, valid or not.
 enum ClientFrames {
     static let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
 
@@ -23,7 +23,7 @@ enum ClientFrames {
         frame(8, (code.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } ?? []) + reason)
     }
 
-    /// A header alone: what a peer announces before it sends anything.
+    /// A header alone: the announcement of a frame before its payload.
     static func announcement(_ opcode: UInt8, length: UInt64) -> [UInt8] {
         [0x80 | opcode, 0xFF] + bigEndian(length) + key
     }
@@ -32,7 +32,7 @@ enum ClientFrames {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
     }
 
-    /// What the server answers with a close frame of this code (its text aside).
+    /// The server's close frame with this code (its text aside).
     static func code(ofClose bytes: some Collection<UInt8>) -> UInt16? {
         let bytes = Array(bytes)
         guard bytes.count >= 4, bytes[0] == 0x88 else { return nil }

@@ -12,7 +12,7 @@ struct EdgeServer {
     let edge: Edge
     let services: ServiceGroup
 
-    /// Runs `body` against an edge whose sockets are owned by what `makeOwner` returns, then stops the server.
+    /// Runs `body` against an edge whose sockets get their owners from `makeOwner`, then stops the server.
     static func running(
         _ limits: EdgeLimits = EdgeLimits(), sites: SiteCheck = SiteCheck(),
         owner makeOwner: @escaping @Sendable (any EventLoop) -> any SocketOwner = { _ in EchoOwner() },
@@ -39,7 +39,7 @@ struct EdgeServer {
             if let port = await bound.value() {
                 try await body(EdgeServer(port: port, edge: edge, services: services))
             }
-            // Waits for the peers' sockets to go: an edge that forgot one would hang here.
+            // Waits until the peers' sockets have ended: an edge that forgot one would hang here.
             await services.triggerGracefulShutdown()
             try await group.waitForAll()
         }

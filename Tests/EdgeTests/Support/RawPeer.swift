@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// A TCP client that sends any bytes and reads what comes, with no opinion about either.
+/// A TCP client that sends any bytes and reads any answer.
 struct RawPeer: ~Copyable {
     typealias Wire = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
@@ -34,13 +34,13 @@ struct RawPeer: ~Copyable {
     /// Ends our half.
     func finish() { outbound.finish() }
 
-    /// The next `count` bytes, or as many as come before the end.
+    /// Reads the next `count` bytes, or as many as arrive before the end.
     mutating func read(_ count: Int) async throws -> [UInt8] {
         while unread.readableBytes < count, try await readMore() {}
         return unread.readBytes(length: min(count, unread.readableBytes)) ?? []
     }
 
-    /// Everything up to and with the first blank line: an HTTP head. Empty when the connection ends before it.
+    /// Reads everything up to and with the first blank line: an HTTP head. Empty when the connection ends before it.
     mutating func readHead() async throws -> String {
         let blank = Array("\r\n\r\n".utf8)
         while true {
@@ -57,12 +57,12 @@ struct RawPeer: ~Copyable {
         String(try await readHead().split(separator: " ").dropFirst().first ?? "")
     }
 
-    /// Everything until the server ends its half, or resets the connection.
+    /// Reads until the server ends its half, or resets the connection.
     mutating func readToEnd() async throws -> [UInt8] {
         do {
             while try await readMore() {}
         } catch is IOError {
-            // A reset ends a connection too; the tests that care about it compare what came before.
+            // A reset ends a connection too; tests for which it matters compare the bytes before it.
         }
         return unread.readBytes(length: unread.readableBytes) ?? []
     }

@@ -1,7 +1,7 @@
 import NIOCore
 import TidemarkEdge
 
-/// Tells a test what it was told, and does what the test wants.
+/// An owner that passes its events to a test, and does what the test wants.
 final class RecordingOwner: SocketOwner {
     enum Event: Sendable, Equatable {
         case opened(id: UInt64, token: String?)

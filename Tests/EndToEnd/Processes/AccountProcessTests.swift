@@ -8,7 +8,7 @@ import TidemarkNIOTransport
 
 @testable import TidemarkTerminal
 
-/// Accounts by the program: the server's flags, the operator's commands, and a person who signs in (R-126, R-130).
+/// Accounts with the real program: the server's flags, the operator's commands, and a user who signs in (R-126, R-130).
 @Suite(.timeLimit(.minutes(5))) struct AccountProcessTests {
     private static let phone = "018f3a2b-0000-7000-8000-000000000001"
     private static let export = #"""
@@ -21,7 +21,7 @@ import TidemarkNIOTransport
         "base64_salt_separator":"Bw==","rounds":8,"mem_cost":14}
         """#
 
-    @Test func `an operator makes, brings and disables accounts, and people sign in by them`() async throws {
+    @Test func `an operator creates, imports and disables accounts, and users sign in with them`() async throws {
         let folder = try TemporaryFolder("tidemark-tests")
         let (server, admin, port) = try await Self.started(folder)
         func run(_ arguments: String...) async throws -> Binary.Outcome {
@@ -74,7 +74,7 @@ import TidemarkNIOTransport
         #expect(await server.ended() == 0)
     }
 
-    /// The SDK's way in, with an answer that is lost.
+    /// Signs in with the SDK, with one lost answer.
     private static func useClient(_ port: Int) async throws {
         let keeper = Keeper()
         let losses = Lock(0)
@@ -150,7 +150,7 @@ import TidemarkNIOTransport
 }
 
 extension String {
-    /// The number behind the last `127.0.0.1:`.
+    /// The number after the last `127.0.0.1:`.
     fileprivate var lastPort: Int? {
         components(separatedBy: "127.0.0.1:").last.flatMap { Int($0.prefix { $0.isNumber }) }
     }

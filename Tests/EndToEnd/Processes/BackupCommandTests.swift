@@ -5,9 +5,9 @@ import TidemarkWire
 
 @testable import TidemarkTerminal
 
-/// `tidemark backup`, `restore` and `verify` as an operator runs them, beside a server and against kills.
+/// `tidemark backup`, `restore` and `verify` as an operator runs them, beside a server and with kills.
 @Suite(.timeLimit(.minutes(5))) struct BackupCommandTests {
-    /// A server with a conversation of ten messages.
+    /// Starts a server with a conversation of ten messages.
     private func served(_ database: String?) async throws -> (server: LiveServer, conversation: LocalID) {
         let server = try await LiveServer.start(database: database)
         let conversation = LoadTarget.newClient()
@@ -20,7 +20,7 @@ import TidemarkWire
 
     private func tidemark(_ words: String...) async throws -> Binary.Outcome { try await Binary.run(words) }
 
-    @Test func `a backup that was made beside a server goes back, and a server goes on from it`() async throws {
+    @Test func `a backup made beside a server is restored, and a server continues from it`() async throws {
         let (server, conversation) = try await served(nil)
         let (backup, new) = ("\(server.folder.path)/backup", "sqlite:\(server.folder.path)/new/server.sqlite")
         let made = try await tidemark("backup", backup, "--database", server.database)
@@ -45,7 +45,7 @@ import TidemarkWire
         #expect(truth.messages.map(\.order).sorted() == Array(1...10))
     }
 
-    @Test func `damage is told with exit status 2, and what is no backup with 1`() async throws {
+    @Test func `damage is reported with exit status 2, and a path that is no backup with 1`() async throws {
         let (server, _) = try await served(nil)
         let backup = "\(server.folder.path)/backup"
         #expect(try await tidemark("backup", backup, "--database", server.database, "--no-verify").status == 0)
@@ -65,10 +65,10 @@ import TidemarkWire
         #expect(try await server.process.stop() == 0)
     }
 
-    @Test func `a backup that was killed is taken for none, and the next one to its place begins anew`() async throws {
+    @Test func `a killed backup is not accepted as one, and the next one to its path begins anew`() async throws {
         let (server, _) = try await served(nil)
         let folder = server.folder.path
-        // Opening what is no file waits for ever: a backup that has begun, and does not end by itself.
+        // Opening a pipe waits for ever: a backup that has begun, and does not end by itself.
         for name in ["stuck.sqlite", "stuck.blobs.sqlite"] { #expect(mkfifo("\(folder)/\(name)", 0o600) == 0) }
         let child = try ChildProcess(
             try Binary.path, ["backup", "\(folder)/backup", "--database", "sqlite:\(folder)/stuck.sqlite"])
@@ -87,13 +87,13 @@ import TidemarkWire
         #expect(try await server.process.stop() == 0)
     }
 
-    @Test func `no server opens what a killed restore left, and the next restore begins anew`() async throws {
+    @Test func `no server opens the remains of a killed restore, and the next restore begins anew`() async throws {
         let (server, _) = try await served(nil)
         let folder = server.folder.path
         #expect(try await tidemark("backup", "\(folder)/backup", "--database", server.database).status == 0)
         #expect(try await server.process.stop() == 0)
         try FileManager.default.createDirectory(atPath: "\(folder)/new", withIntermediateDirectories: false)
-        // As a kill leaves it between the two renames.
+        // A kill between the two renames leaves this.
         try Data([1]).write(to: URL(fileURLWithPath: "\(folder)/new/a.sqlite.restoring"))
         try Data([1]).write(to: URL(fileURLWithPath: "\(folder)/new/a.blobs.sqlite"))
         let new = "sqlite:\(folder)/new/a.sqlite"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The benchmarks with little to do: that they end, and with which figures.
+/// The benchmarks with little work: that they end, and with which figures.
 @Suite(.timeLimit(.minutes(5))) struct BenchTests {
     @Test(arguments: [
         ["writes_per_s", "p50_ms", "p99_ms", "writes", "--writers", "4", "--seconds", "1"],
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a benchmark of a server that is not there says so`() async throws {
+    @Test func `a benchmark of a server that does not run reports that`() async throws {
         let outcome = try await Binary.run(
             ["bench", "writes", "--server", "http://127.0.0.1:1"], of: "tide",
             environment: ["TIDEMARK_SECRET": String(repeating: "s", count: 32)], atMost: .seconds(60))

@@ -8,18 +8,18 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkTerminal
 
-/// Blobs of a server that dies.
+/// Blobs of a server that is killed.
 @Suite(.serialized) struct BlobCrashTests {
     private static let uploads = 12
     private static let blobBytes = 3_000_000
 
     @Test(.timeLimit(.minutes(5)))
-    func `a blob on a SQLite file that was answered survives a kill, and no other is there in part`() async throws {
+    func `a blob on a SQLite file that was answered survives a kill, and no other exists in part`() async throws {
         try await storm(over: nil)
     }
 
     @Test(.enabled(if: TestPostgres.uri != nil, "TIDEMARK_TEST_POSTGRES names no database"), .timeLimit(.minutes(5)))
-    func `a blob on PostgreSQL that was answered survives a kill, and no other is there in part`() async throws {
+    func `a blob on PostgreSQL that was answered survives a kill, and no other exists in part`() async throws {
         try await storm(over: TestPostgres.uri)
     }
 
@@ -45,7 +45,7 @@ import TidemarkWire
         #expect(try await server.process.stop() == 0)
     }
 
-    /// Those that the server answered before it died: it does when the third has been answered, in the middle of others.
+    /// The blobs that the server answered. It is killed after the third answer, in the middle of others.
     private func answered(of blobs: [Photo], by server: LiveServer) async -> [Photo] {
         await withTaskGroup(of: Photo?.self) { group in
             var answered: [Photo] = []
@@ -85,7 +85,7 @@ private struct Photo: Sendable {
             group: MultiThreadedEventLoopGroup.singleton)
     }
 
-    /// Itself once the server has answered that it keeps it; `nil` when the server died before.
+    /// Returns itself once the server has answered that it is stored; `nil` when the server died before.
     func isKept(by server: LiveServer) async -> Photo? {
         do {
             return try await call("PUT", to: server).status == 201 ? self : nil

@@ -9,7 +9,7 @@ import TidemarkNIOTransport
 
 /// `tidemark chat` in pipes, against a server process.
 @Suite(.timeLimit(.minutes(5))) struct ChatCommandTests {
-    /// One run of the program: `input` is its standard input, what it prints its answer.
+    /// Runs the program with `input` as its standard input, and returns its output.
     private func chat(
         _ server: LiveServer, _ user: String, with other: String, input: String, _ options: [String] = []
     ) async throws -> Binary.Outcome {
@@ -42,7 +42,7 @@ import TidemarkNIOTransport
         _ = try await server.process.stop()
     }
 
-    @Test func `without a server a message is kept, said to be, and sent the next time`() async throws {
+    @Test func `without a server a message is kept, reported as such, and sent the next time`() async throws {
         let server = try await LiveServer.start()
         _ = try await chat(server, "ann", with: "bob", input: "first\n")
         await server.process.kill()
@@ -58,11 +58,11 @@ import TidemarkNIOTransport
         _ = try await restarted.process.stop()
     }
 
-    /// Bob's side of a chat with ann that goes on until the input, which is given back, is closed.
+    /// Starts Bob's side of a chat with ann, which runs until the returned input is closed.
     private func goingOn(_ server: LiveServer, into pipe: String = "") throws -> (bob: ChildProcess, input: Int32) {
         let path = "\(server.folder.path)/\(UUID().uuidString).typed"
         try #require(mkfifo(path, 0o600) == 0)
-        // Opened for both, so that neither end waits for the other.
+        // Opened for both directions, so that neither end waits for the other.
         let input = open(path, O_RDWR | O_CLOEXEC)
         try #require(input >= 0)
         let words = [
@@ -75,8 +75,9 @@ import TidemarkNIOTransport
         return (bob, input)
     }
 
-    /// The marks of one pause are written together: what is marked as received afterwards came after what was printed before.
-    @Test func `what is printed into a pipe is received and not read`() async throws {
+    /// The marks of one pause are written together: a later mark as received follows everything that was printed
+    /// before.
+    @Test func `a message printed into a pipe is received and not read`() async throws {
         let server = try await LiveServer.start()
         _ = try await chat(server, "ann", with: "bob", input: "hello\n")
         let (bob, input) = try goingOn(server)
@@ -100,7 +101,7 @@ import TidemarkNIOTransport
         _ = try await server.process.stop()
     }
 
-    @Test func `a chat whose output nobody takes any more ends`() async throws {
+    @Test func `a chat whose output is no longer read ends`() async throws {
         let server = try await LiveServer.start()
         _ = try await chat(server, "ann", with: "bob", input: "one\n")
         let (bob, input) = try goingOn(server, into: "| head -n 1")
@@ -122,7 +123,7 @@ import TidemarkNIOTransport
         _ = try await server.process.stop()
     }
 
-    @Test func `a token of somebody else is refused with both names, before anything is written`() async throws {
+    @Test func `another user's token is refused with both names, before anything is written`() async throws {
         let server = try await LiveServer.start()
         let file = "\(server.folder.path)/stranger.sqlite"
         let outcome = try await Binary.run(
@@ -142,7 +143,7 @@ import TidemarkNIOTransport
         #expect(outcome.status == 1 && outcome.text.contains("--token-file"), "\(outcome.text)")
     }
 
-    @Test func `a damaged file is said to be, and what was not sent is sent`() async throws {
+    @Test func `a damaged file is reported, and unsent messages are sent`() async throws {
         let server = try await LiveServer.start()
         _ = try await chat(server, "ann", with: "bob", input: "first\n")
         await server.process.kill()
@@ -162,7 +163,7 @@ import TidemarkNIOTransport
         _ = try await restarted.process.stop()
     }
 
-    @Test func `a file that another process has is refused with its number, and can be inspected`() async throws {
+    @Test func `a file that another process has open is refused with its pid, and can be inspected`() async throws {
         let server = try await LiveServer.start()
         let file = "\(server.folder.path)/ann.sqlite"
         let store = try await SyncStore.open(account: UserID("ann"), file: file, schema: try ChatSchema.schema())

@@ -13,7 +13,7 @@ import TidemarkWire
 @Suite(.serialized) struct ClientBlobTests {
     private static let kills = Int(ProcessInfo.processInfo.environment["KILLS"] ?? "") ?? 25
 
-    /// As `StormWriter` makes them.
+    /// The bytes as `StormWriter` makes them.
     private func bytes(_ number: Int64) -> Data {
         let word = withUnsafeBytes(of: number.littleEndian) { Data($0) }
         return Data((0..<1_000 + Int(number % 9) * 3_000).lazy.map { _ in word }.joined())
@@ -49,7 +49,7 @@ import TidemarkWire
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a picture taken offline is seen by the other through a restart of the server, and not by who is removed`()
+    func `a picture taken offline survives a server's restart, reaches the other, and not a removed user`()
         async throws
     {
         var server = try await LiveServer.start()
@@ -87,7 +87,7 @@ import TidemarkWire
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a server that takes less than the device is heard, and what it refuses is kept`() async throws {
+    func `a server with a smaller limit than the device is obeyed, and refused bytes are kept`() async throws {
         let server = try await LiveServer.start(limits: ["TIDEMARK_LIMIT_BLOB_BYTES": "2000000"])
         let folder = try TemporaryFolder("tidemark-blob-limit")
         let ann = try await chat("ann", on: server, at: folder.path)

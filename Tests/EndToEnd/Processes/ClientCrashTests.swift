@@ -5,9 +5,9 @@ import TidemarkWire
 
 @testable import TidemarkTerminal
 
-/// What a client process has made durable is sent once, whenever the process dies.
+/// Writes that a client process has made durable are sent once, whenever the process dies.
 @Suite struct ClientCrashTests {
-    /// `KILLS` raises it.
+    /// The number of kills; `KILLS` raises it.
     static let kills = Int(ProcessInfo.processInfo.environment["KILLS"] ?? "") ?? 200
     static let seed = UInt64(ProcessInfo.processInfo.environment["SEED"] ?? "") ?? 7
 
@@ -28,7 +28,7 @@ import TidemarkWire
     }
 }
 
-/// SplitMix64.
+/// A generator of random numbers (SplitMix64).
 private struct StormDice: RandomNumberGenerator {
     private var state: UInt64
 

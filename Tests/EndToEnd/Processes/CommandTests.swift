@@ -9,9 +9,9 @@ import TidemarkModel
 @testable import TidemarkDaemon
 @testable import TidemarkTerminal
 
-/// The program as a person meets it.
+/// The program as a user of the shell sees it.
 @Suite struct CommandTests {
-    /// Each command, and what its help must name.
+    /// Each command, and the words that its help must contain.
     private static let helps = [
         [
             "tidemark serve", "--database", "--listen", "--schema", "--secret-file", "--dev", "--log-level", "--rate",
@@ -77,7 +77,7 @@ import TidemarkModel
             let help = try await Binary.run(
                 Array(command.dropFirst()), of: command[0], environment: ["COLUMNS": "\(columns)"]
             ).text
-            // What says how it is called is one line however wide the terminal is.
+            // The line with the usage is not wrapped, however wide the terminal is.
             return help.components(separatedBy: "\n").filter { !$0.hasPrefix("USAGE: ") }
         }
         let (narrow, wide) = (try await lines(80), try await lines(1_000))
@@ -90,14 +90,14 @@ import TidemarkModel
         }
     }
 
-    @Test func `the version is told`() async throws {
+    @Test func `the version is printed`() async throws {
         for program in ["tidemark", "tide"] {
             let told = try await Binary.run(["--version"], of: program)
             #expect(told.status == 0 && told.text == "\(program) \(ProgramVersion.number), protocol version 1")
         }
     }
 
-    @Test func `the help of serve tells the default of each limit`() async throws {
+    @Test func `the help of serve has the default of each limit`() async throws {
         let help = try await Binary.run(["serve", "--help"], environment: ["COLUMNS": "1000"]).text
             .split(whereSeparator: \.isWhitespace).joined(separator: " ")
         for setting in LimitSetting.all { #expect(help.contains("(default: \(setting.usual))"), "\(setting.name)") }
@@ -115,7 +115,7 @@ import TidemarkModel
         (["--limit", "burst=0"], "--limit burst=0: BURST must be"),
         (["--limit", "NONE=1"], "there is no limit NONE; those"),
     ])
-    func `a limit that is refused is named, with what it takes and its default`(
+    func `a refused limit is named, with its range and its default`(
         _ options: [String], _ words: String
     ) async throws {
         let outcome = try await Binary.run(["serve", "--dev"] + options)
@@ -180,7 +180,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a token is what a server with the same secret accepts`() async throws {
+    @Test func `a server with the same secret accepts a token`() async throws {
         let (secret, text) = try TokenSecret.random()
         let outcome = try await Binary.run(
             ["token", "--user", "ann", "--workspace", "acme", "--ttl", "90s", "--service"],
@@ -240,7 +240,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a schema is summed up, or refused with the place of its mistake`() async throws {
+    @Test func `a schema is summarised, or refused with the position of its mistake`() async throws {
         let folder = try TemporaryFolder("tidemark-tests")
         defer { withExtendedLifetime(folder) {} }
         let good = "\(folder.path)/good.json"
@@ -258,8 +258,7 @@ import TidemarkModel
         #expect(refused.text.contains("orders.staff"), "\(refused.text)")
     }
 
-    @Test func `what a newer schema costs older apps is named, and fails the check until it is accepted`() async throws
-    {
+    @Test func `a loss for older apps is named, and fails the check until it is accepted`() async throws {
         let folder = try TemporaryFolder("tidemark-tests")
         defer { withExtendedLifetime(folder) {} }
         func file(_ name: String, _ more: String, _ fields: String) throws -> String {

@@ -11,7 +11,7 @@ import TidemarkNIOTransport
 
 /// `tidemark verify --device`: a real device's report against a real server.
 @Suite(.timeLimit(.minutes(5))) struct CopyReportTests {
-    @Test func `what a device holds is held against the server by its report`() async throws {
+    @Test func `a device's report is compared with the server`() async throws {
         let folder = try TemporaryFolder("tidemark-report")
         let (server, admin, address) = try await OperatorProcessTests.started(folder)
         let place = URL(filePath: "\(folder.path)/ann")
@@ -47,12 +47,12 @@ import TidemarkNIOTransport
         #expect(changed.status == 0 && changed.text.contains("written in since"), "\(changed.text)")
         #expect(changed.text.contains("1 of 2 scopes have changed since the report"), "\(changed.text)")
 
-        // A row rots on the device.
+        // A row is damaged on the device.
         try await chat.store.close()
         let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
         let file = try #require(names.first { $0.hasSuffix(".sqlite") && !$0.contains("blobs") })
         try await DatabaseQueue(path: place.appending(path: file).path).write { db in
-            // By a number, since a text is indexed by functions of the SDK.
+            // The number is changed, since a text is indexed by functions of the SDK.
             try db.execute(sql: "UPDATE messages SET seq = seq - 1 WHERE text = 'message 2'")
             #expect(db.changesCount == 1)
         }

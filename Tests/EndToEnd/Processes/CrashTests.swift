@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import TidemarkTerminal
 
-/// What was acknowledged survives the death of the server, and what was not can be sent again.
+/// Acknowledged writes survive the death of the server, and others can be sent again.
 @Suite struct CrashTests {
     static let crashes = 12
     static let transactionsPerPush: Int64 = 50
@@ -28,7 +28,7 @@ import TidemarkWire
             let (socket, welcome) = try await client.connect(Int64(crash * 2))
             #expect(welcome.settledThrough >= acknowledged, "the server forgot what it had acknowledged")
             acknowledged = try await push(transactions, after: welcome.settledThrough, on: socket, wait: true)
-            // The next push is on its way when the server dies.
+            // The next push is on its way when the server is killed.
             _ = try await push(transactions, after: acknowledged, on: socket, wait: false)
             server = try await server.killedAndStarted()
         }
@@ -40,7 +40,8 @@ import TidemarkWire
         #expect(truth.messages.sorted { $0.born < $1.born }.map(\.order) == Array(1...total))
     }
 
-    /// Pushes the next piece; transaction `n` is the message `n - 1`. The last settled number, if that is waited for.
+    /// Pushes the next piece; transaction `n` is the message `n - 1`. Returns the last settled number, if it waits for
+    /// that.
     private func push(
         _ transactions: [Transaction], after settled: Int64, on socket: RawConnection, wait: Bool
     ) async throws -> Int64 {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The main job in small, with real processes, sockets and files.
+/// The whole system in small, with real processes, sockets and files.
 @Suite(.serialized) struct DemoTests {
     @Test(.timeLimit(.minutes(5)))
     func `the demo on a SQLite file loses, repeats and reorders nothing`() async throws {

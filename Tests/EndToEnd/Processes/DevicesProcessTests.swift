@@ -48,7 +48,7 @@ import TidemarkNIOTransport
         #expect(try await server.process.stop() == 0)
     }
 
-    @Test func `a user sees own devices in the app, and signs a lost one out`() async throws {
+    @Test func `a user sees their own devices in the app, and signs a lost one out`() async throws {
         let server = try await LiveServer.start()
         let folder = try TemporaryFolder("tidemark-devices")
         func open(_ name: String) async throws -> SyncStore {
@@ -83,7 +83,7 @@ import TidemarkNIOTransport
 
     /// Two servers on one PostgreSQL.
     @Test(.enabled(if: TestPostgres.uri != nil))
-    func `a device that is revoked at one server is off the other as well`() async throws {
+    func `a device revoked at one server is signed out at the other as well`() async throws {
         let one = try await LiveServer.start(database: TestPostgres.uri)
         let other = try await one.another()
         let phone = RawClient(other, user: "ann-\(UUID().uuidString)")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkTerminal
 
-/// The doctor, and a certificate that is replaced, on real programs.
+/// The doctor, and a replaced certificate, with real programs.
 @Suite(.timeLimit(.minutes(5))) struct DoctorProcessTests {
     private struct Report: Decodable {
         struct Finding: Decodable {
@@ -21,11 +21,11 @@ import Testing
         try JSONDecoder().decode(Report.self, from: Data(outcome.text.utf8))
     }
 
-    @Test func `the exit status says whether to look, and JSON says at what`() async throws {
+    @Test func `the exit status says whether there are findings, and JSON lists them`() async throws {
         let server = try await LiveServer.start()
         let secret = try server.secretFile()
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: secret)
-        // Beside the server that uses the file.
+        // It runs beside the server that uses the file.
         let options = ["doctor", "--json", "--database", server.database, "--secret-file", secret]
         let before = try await Binary.run(options)
         #expect(before.status == 1)
@@ -54,7 +54,7 @@ import Testing
         await server.process.kill()
     }
 
-    @Test func `SIGHUP has a new certificate taken at once, and does not end the server`() async throws {
+    @Test func `SIGHUP loads a new certificate at once, and does not end the server`() async throws {
         let folder = try TemporaryFolder("tidemark-tests")
         func make(days: Int) async throws {
             let words = [

@@ -8,12 +8,12 @@ import TidemarkNIOTransport
 
 @testable import TidemarkTerminal
 
-/// The commands of two documents, run as they stand there against a server process. Names, addresses and folders are the test's.
+/// The commands of two documents, run unchanged against a server process. Names, addresses and folders are the test's.
 @Suite(.timeLimit(.minutes(5))) struct DocumentedRunTests {
-    /// The documents whose commands are run here, all but those that are marked.
+    /// The documents whose unmarked commands are run here.
     static let documents = ["questions.md", "backup.md"]
 
-    /// A server with what the documents begin with, a device of bob's, and a record that he sees.
+    /// A server with the state that the documents assume, a device of bob's, and a record that he sees.
     private struct Ground {
         let folder: TemporaryFolder
         let server: ChildProcess
@@ -24,7 +24,7 @@ import TidemarkNIOTransport
 
         var database: String { "sqlite:\(folder.path)/t.sqlite" }
 
-        /// The values of a document's words here.
+        /// The test's values for a document's placeholders.
         func words(_ argument: String) -> String {
             let names = [
                 "W": "acme", "R": record, "D": device, "FOLDER": "\(folder.path)/1125",
@@ -68,7 +68,7 @@ import TidemarkNIOTransport
             Ground(folder: folder, server: server, admin: found, address: open, record: record, device: device))
     }
 
-    /// Bob writes something, and reports what his device has.
+    /// Bob writes something, and his device makes a report.
     private static func fill(_ folder: TemporaryFolder, _ address: String) async throws -> (String, String) {
         let token = try await Binary.run([
             "token", "--user", "bob", "--workspace", "acme", "--secret-file", "\(folder.path)/token_secret",
@@ -116,13 +116,13 @@ import TidemarkNIOTransport
         return ran
     }
 
-    @Test func `the five questions are answered by the commands that stand there`() async throws {
+    @Test func `the five questions are answered by the documented commands`() async throws {
         try await Self.with { ground in
-            // What the last question asks about.
+            // The last question is about a backup.
             let backup = try await Binary.run(["backup", ground.words("FOLDER"), "--database", ground.database])
             #expect(backup.status == 0, "\(backup.text)")
             let ran = try await run(Self.documents[0], ground) { command in
-                // 1 says that somebody should look at something.
+                // Status 1 means that there are findings.
                 command.arguments.first == "doctor" ? 0...1 : 0...0
             }
             #expect(ran.contains("why --workspace W --user bob --record R") && ran.count >= 8, "\(ran)")
@@ -130,7 +130,7 @@ import TidemarkNIOTransport
         }
     }
 
-    @Test func `a backup is made, checked and brought back by the commands that stand there`() async throws {
+    @Test func `a backup is made, checked and restored by the documented commands`() async throws {
         try await Self.with { ground in
             let ran = try await run(Self.documents[1], ground)
             #expect(ran.contains { $0.hasPrefix("restore /backups/1125") } && ran.count >= 5, "\(ran)")
@@ -139,7 +139,7 @@ import TidemarkNIOTransport
 }
 
 extension String {
-    /// The number behind the last `127.0.0.1:`.
+    /// The number after the last `127.0.0.1:`.
     fileprivate var port: Int? {
         components(separatedBy: "127.0.0.1:").last.flatMap { Int($0.prefix { $0.isNumber }) }
     }

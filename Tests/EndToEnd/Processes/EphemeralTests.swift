@@ -7,7 +7,7 @@ import TidemarkNIOTransport
 
 @testable import TidemarkTerminal
 
-/// What is said besides, between a server process and apps with databases on disk.
+/// Ephemeral messages between a server process and apps with databases on disk.
 @Suite(.timeLimit(.minutes(5))) struct EphemeralTests {
     /// An app with its folder.
     private struct App {
@@ -25,7 +25,7 @@ import TidemarkNIOTransport
         }
     }
 
-    @Test func `members see each other type, an outsider does not, and no file has a word of it`() async throws {
+    @Test func `members see each other type, an outsider does not, and no file contains it`() async throws {
         let server = try await LiveServer.start()
         let (ann, bob, eve) = (
             try await App("ann", server), try await App("bob", server), try await App("eve", server)
@@ -54,7 +54,7 @@ import TidemarkNIOTransport
 
         for app in [ann, bob, eve] { await app.chat.store.disconnect() }
         await server.process.kill()
-        // Cancelled, it gives what was heard and then ends.
+        // After its cancellation it returns the number of received messages.
         let heardOutside = Task { await outside.reduce(0) { count, _ in count + 1 } }
         heardOutside.cancel()
         #expect(await heardOutside.value == 0)

@@ -8,7 +8,7 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkTerminal
 
-/// `tidemark erase`, as an operator meets it.
+/// `tidemark erase`, as an operator uses it.
 @Suite(.timeLimit(.minutes(5))) struct EraseCommandTests {
     private static let secret = "what-nobody-may-keep"
 
@@ -18,11 +18,11 @@ import TidemarkWire
                 "erase", "scope", scope.description, "--workspace", LiveServer.workspace.text, "--database",
                 server.database,
             ]
-                // Where it runs beside a server, the environment says where that one listens.
+                // Beside a server, the environment has the address on which it listens.
                 + flags, environment: ["TIDEMARK_LISTEN": "0.0.0.0:8080"])
     }
 
-    /// A conversation of Ann and Bob with so many messages; Ann's connection.
+    /// A conversation of Ann and Bob with so many messages; returns Ann's connection.
     private func talk(_ server: LiveServer, _ messages: Int64, saying text: String = secret) async throws -> (
         LocalID, RawClient, RawConnection
     ) {
@@ -47,7 +47,7 @@ import TidemarkWire
         return (conversation, ann, socket)
     }
 
-    /// What the device of the user is told when it comes with the scope in its hands.
+    /// The welcome of the user's device that connects while it holds the scope.
     private func welcome(
         _ client: RawClient, _ connection: Int64, holding scope: LocalID, isNew: Bool = false
     ) async throws -> Welcome {
@@ -64,7 +64,7 @@ import TidemarkWire
         return welcome
     }
 
-    @Test func `a scope is shown, erased, gone from the files, and withdrawn from who comes`() async throws {
+    @Test func `a scope is shown, erased, deleted from the files, and withdrawn from returning devices`() async throws {
         var server = try await LiveServer.start()
         let (scope, ann, socket) = try await talk(server, 300)
         let (other, _, _) = try await talk(server, 1, saying: "what stays")
@@ -105,7 +105,7 @@ import TidemarkWire
         #expect(try await server.process.stop() == 0)
     }
 
-    @Test func `a workspace is shown, erased, and wiped from who comes, for good`() async throws {
+    @Test func `a workspace is shown, erased, and wiped from returning devices, for good`() async throws {
         var server = try await LiveServer.start()
         let (scope, ann, _) = try await talk(server, 20)
         #expect(try await server.process.stop() == 0)
@@ -126,7 +126,7 @@ import TidemarkWire
         #expect(try await server.process.stop() == 0)
     }
 
-    @Test func `a user is shown, erased, named in no file, and what they wrote stays`() async throws {
+    @Test func `a user is shown, erased, named in no file, and their messages stay`() async throws {
         let server = try await LiveServer.start()
         let name = "annabel-lee"
         let (conversation, own) = (LoadTarget.newClient(), LoadTarget.newClient())
@@ -151,7 +151,7 @@ import TidemarkWire
         #expect(try !filesWith(conversation.description, in: server).isEmpty)
     }
 
-    /// Names of files of the server that hold a text.
+    /// The names of the server's files that contain a text.
     private func filesWith(_ text: String, in server: LiveServer) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: server.folder.path).filter { name in
             let data = try Data(contentsOf: URL(fileURLWithPath: server.folder.path).appendingPathComponent(name))
@@ -160,7 +160,7 @@ import TidemarkWire
     }
 
     @Test(.enabled(if: TestPostgres.uri != nil))
-    func `beside a server on PostgreSQL, and killed again and again, it comes to its end`() async throws {
+    func `beside a server on PostgreSQL, and killed repeatedly, it finishes`() async throws {
         let server = try await LiveServer.start(database: TestPostgres.uri)
         let (scope, ann, socket) = try await talk(server, 3_000)
         for lines in 1...5 {
@@ -178,7 +178,7 @@ import TidemarkWire
             _ = await child.ended()
         }
         let done = try await erase(server, scope, "--yes")
-        // All of it may have been over before a kill came.
+        // It may have finished before a kill.
         #expect(done.status == 0 && done.text.contains("done:"), "\(done.text)")
         var isTold = false
         while !isTold {

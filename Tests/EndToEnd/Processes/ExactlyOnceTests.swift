@@ -6,13 +6,14 @@ import TidemarkWire
 
 @testable import TidemarkTerminal
 
-/// A transaction that is sent again and again takes effect once and has one answer.
+/// A transaction that is sent repeatedly takes effect once and has one answer.
 @Suite struct ExactlyOnceTests {
-    /// `DUPLICATES` raises it.
+    /// The number of rounds; `DUPLICATES` raises it.
     static let rounds = Int64(ProcessInfo.processInfo.environment["DUPLICATES"] ?? "") ?? 1_000
 
     /// Each round sends one transaction three times: on a connection that is cut before it has the answer, then at the
-    /// same time on a new one and by HTTP. Every other time the commit is certain before the cut; else the moment decides.
+    /// same time on a new one and by HTTP. Every other time the commit is certain before the cut; otherwise chance
+    /// decides.
     @Test(.timeLimit(.minutes(5)))
     func `a push over two sockets and HTTP, cut before the answer, has one effect and one answer`() async throws {
         let server = try await LiveServer.start()
@@ -33,7 +34,7 @@ import TidemarkWire
             try await client.sendAndCut(push, connection: attempt, waits: round.isMultiple(of: 2))
             async let again = client.sendAgain(push, connection: attempt + 1)
             async let posted = client.postUntilJudged(push, connection: attempt + 2)
-            // A new connection is also told of earlier outcomes, which the client has not acknowledged to it.
+            // A new connection also gets earlier outcomes, which the client has not acknowledged on it.
             let outcomes = try await (again + posted).filter { $0.number >= number }
             #expect(!outcomes.isEmpty)
             #expect(outcomes.allSatisfy { $0.transaction == transaction.id && $0.rejection == nil })
@@ -59,18 +60,18 @@ extension RawClient {
         let (socket, welcome) = try await connect(connection)
         #expect(welcome.settledThrough == push.first - 1)
         try await socket.push(push)
-        // Waiting makes sure of the commit; the answer then counts as lost.
+        // Waiting ensures the commit; the answer is then treated as lost.
         if waits { _ = try await socket.settled(through: push.first) }
     }
 
-    /// Sends the push on a new connection and reads what it is told; nothing when the HTTP call overtook it.
+    /// Sends the push on a new connection and returns the outcomes; none when the HTTP call overtook it.
     fileprivate func sendAgain(_ push: Push, connection: Int64) async throws -> [TransactionOutcome] {
         do {
             let (socket, _) = try await connect(connection)
             try await socket.push(push)
             return try await socket.settled(through: push.first)
         } catch {
-            // The connection counter of the HTTP call is higher: this connection may be closed as a ghost.
+            // The connection counter of the HTTP call is higher: this connection may be closed as an older one.
             return []
         }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkTerminal
 
-/// The example apps, as anybody starts them.
+/// The example apps, as a reader starts them.
 @Suite(.timeLimit(.minutes(5))) struct ExampleTests {
     @Test func `the chat runs by itself and shows both phones the same`() async throws {
         let outcome = try await Binary.run([], of: "ChatExample")
@@ -20,7 +20,7 @@ import Testing
         #expect(outcome.text.contains("The screen is cracked: ready, 4900 EUR"))
     }
 
-    @Test func `the repair shop works on a server that has its schema, and says so when it has not`() async throws {
+    @Test func `the repair shop works on a server that has its schema, and reports one that has not`() async throws {
         let schema = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "ClientSDK/RepairShop/Resources/repairshop.schema.json")

@@ -5,11 +5,11 @@ import TidemarkModel
 
 @testable import TidemarkTerminal
 
-/// a standby that lacks the last commits becomes the database under writers and devices, with the server going on and with the
-/// server killed. `Tests/Benchmarks/failover.sh` starts the databases and runs this.
+/// a standby that lacks the last commits becomes the database under writers and devices, with the server running
+/// and with the server killed. `Tests/Benchmarks/failover.sh` starts the databases and runs this.
 @Suite(.enabled(if: DatabasePair.given != nil), .serialized) struct FailoverTests {
     private static let rounds = Int(ProcessInfo.processInfo.environment["TIDEMARK_FAILOVER_ROUNDS"] ?? "") ?? 2
-    /// Both, or the one that is asked for.
+    /// Whether the server is killed: both variants, or the requested one.
     private static let kinds: [Bool] =
         switch ProcessInfo.processInfo.environment["TIDEMARK_FAILOVER_SERVER"] {
         case "goes-on": [false]
@@ -18,7 +18,7 @@ import TidemarkModel
         }
 
     @Test(.timeLimit(.minutes(120)), arguments: kinds)
-    func `after a failover with a hole nobody is stuck, and devices bring back what is lost`(
+    func `after a failover with a hole no client is stuck, and devices bring back the lost writes`(
         _ restarts: Bool
     ) async throws {
         let pair = try #require(DatabasePair.given)
@@ -47,7 +47,7 @@ import TidemarkModel
             #expect(found.different.isEmpty, "round \(round)")
             #expect(found.rejected == 0, "round \(round)")
             #expect(found.toldDurable <= found.stand, "what is called safe was on the standby, round \(round)")
-            // Whoever is stuck stays so.
+            // A client that is stuck stays so.
             guard found.stuck.isEmpty else { break }
         }
         print(FailoverDrill.Found.summary(all, restarts: restarts))

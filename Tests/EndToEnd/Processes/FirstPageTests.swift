@@ -4,7 +4,8 @@ import Testing
 @testable import TidemarkAssembly
 @testable import TidemarkTerminal
 
-/// The page of the first ten minutes, done word for word: its commands run in its order, and print what stands below them.
+/// The page of the first ten minutes, executed word for word: its commands run in its order, and print the text below
+/// them.
 @Suite(.timeLimit(.minutes(5))) struct FirstPageTests {
     static let document = "first.md"
 
@@ -12,7 +13,7 @@ import Testing
     private enum Step: Equatable {
         case serve(String, prints: [String])
         case run(String, prints: [String])
-        /// Marked as not run.
+        /// A step marked as not run.
         case skipped
         case stop
         case startAgain
@@ -23,7 +24,8 @@ import Testing
             contentsOf: DocumentedCommandsTests.root.appending(path: "deploy/\(document)"), encoding: .utf8)
     }
 
-    /// The steps of a page: blocks of commands, each with the block of text behind it, and what a person does between them.
+    /// The steps of a page: blocks of commands, each with the output block after it, and the user's actions between
+    /// them.
     private static func steps(_ page: String) -> [Step] {
         var steps: [Step] = []
         var (block, language, paragraph): ([String]?, String, String) = (nil, "", "")
@@ -58,7 +60,7 @@ import Testing
         }
     }
 
-    /// A clone as far as the commands see it, with the programs that were built with these tests.
+    /// A clone as the commands see it, with the programs that were built with these tests.
     private final class Clone {
         private let folder: TemporaryFolder
         private var server: ChildProcess?
@@ -81,7 +83,7 @@ import Testing
                 "/bin/sh", ["-c", "cd '\(folder.path)' && \(command)"], environment: ["TIDEMARK_LISTEN": address])
         }
 
-        /// Starts the server, and ends when it has printed as many lines as the page has.
+        /// Starts the server, and returns when it has printed as many lines as the page has.
         func serve(_ command: String, until count: Int) async throws -> [String] {
             let child = try child("exec \(command)")
             server = child
@@ -111,7 +113,7 @@ import Testing
         }
     }
 
-    /// What differs from run to run, put out of the way.
+    /// The lines with everything replaced that differs from run to run.
     private static func comparable(_ lines: [String], _ address: String) -> [String] {
         lines.map { line in
             line.replacing(address, with: "127.0.0.1:8080")
@@ -121,7 +123,7 @@ import Testing
         }.sorted()
     }
 
-    @Test func `the commands of the first ten minutes print what stands there`() async throws {
+    @Test func `the commands of the first ten minutes print what the page shows`() async throws {
         let clone = try Clone()
         let steps = Self.steps(try Self.page())
         var served = ""
@@ -149,7 +151,7 @@ import Testing
         try await clone.stop()
     }
 
-    @Test func `what the page says of a step that fails is what the programs say`() async throws {
+    @Test func `the programs print what the page says about failing steps`() async throws {
         let clone = try Clone()
         let page = try Self.page()
         _ = try await clone.serve(".build/release/tidemark serve --dev", until: 1)
@@ -169,7 +171,7 @@ import Testing
         try await clone.stop()
     }
 
-    @Test func `a step is a block with what is printed below it, unless it is marked`() {
+    @Test func `a step is a block with the output below it, unless it is marked`() {
         let page = """
             Do it:
             ```

@@ -3,9 +3,9 @@ import Testing
 
 @testable import TidemarkTerminal
 
-/// Courses that a device process recorded before it was killed, taken again by another process.
+/// Courses that a device process recorded before it was killed, replayed by another process.
 @Suite(.timeLimit(.minutes(10))) struct FlightProcessTests {
-    /// What the device meets, and what the replay calls it.
+    /// The faults of the device, and the replay's names for them.
     private static let faults = [
         "lostAnswer": "lost answer", "stuckLink": "silence", "fullDisk": "disk full", "damagedPage": "database",
         "clockJump": "clock", "rewind": "rewind", "keyRotation": "token",
@@ -20,7 +20,7 @@ import Testing
         let file: String
     }
 
-    /// Has a process meet a fault.
+    /// Runs a process that meets a fault, and returns its recording.
     private func record(_ fault: String, _ seed: UInt64, in folder: TemporaryFolder) async throws -> Course {
         let writer = try await Binary.run([fault, "\(seed)", folder.path], of: "FlightWriter")
         #expect(writer.status == 128 + SIGKILL, "\(writer.text)")
@@ -32,7 +32,7 @@ import Testing
             file: "\(folder.path)/\(file)")
     }
 
-    /// Seven kinds, with so many seeds each: `FLIGHTS`, or two.
+    /// Seven kinds of faults, each with so many seeds: `FLIGHTS`, or two.
     @Test(arguments: faults.keys.sorted())
     func `a fault that a killed device met is replayed elsewhere, and its entry is named`(
         _ fault: String
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `a secret that was changed under a device is seen at first sight`() async throws {
+    @Test func `a changed secret is found at the first entry`() async throws {
         let folder = try TemporaryFolder("tidemark-flight")
         let course = try await record("keyRotation", 1, in: folder)
         let text = try await Binary.run(["replay", course.file], of: "tide").text
@@ -74,7 +74,7 @@ import Testing
         #expect(none.status == 1 && none.text.contains("cannot read"))
     }
 
-    @Test func `a device that is killed in the middle of its work leaves a recording that is whole`() async throws {
+    @Test func `a device killed in the middle of its work leaves an intact recording`() async throws {
         let server = try await LiveServer.start()
         var storm = try await Storm(on: server)
         for lines in [20, 90, 40] { try await storm.kill(afterLines: lines) }

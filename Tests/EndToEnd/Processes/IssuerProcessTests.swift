@@ -56,7 +56,7 @@ import TidemarkNIOTransport
         return text
     }
 
-    @Test func `a token that RSA signed gets in, sixty bad ones do not, and each is explained`() async throws {
+    @Test func `a token signed with RSA is accepted, sixty bad ones are not, and each is explained`() async throws {
         let server = try await ServerProcess.start(settings)
         #expect(try await pull(server, try token()).status == 200)
         let good = try token()
@@ -81,7 +81,7 @@ import TidemarkNIOTransport
         #expect(try await server.stop() == 0)
     }
 
-    @Test func `without a secret a key for cursors is made once, kept for the server alone, and found again`()
+    @Test func `without a secret a key for cursors is made once, readable only by the server, and found again`()
         async throws
     {
         let server = try await ServerProcess.start(settings)

@@ -6,7 +6,8 @@ import TidemarkModel
 @testable import TidemarkCommandLine
 @testable import TidemarkTerminal
 
-/// A device and a server of the landed version, as their files are kept (`Tests/Fixtures/Landed/make.sh`), in today's programs.
+/// A device and a server of the landed version, from their stored files (`Tests/Fixtures/Landed/make.sh`), in today's
+/// programs.
 @Suite(.timeLimit(.minutes(5))) struct LandedTests {
     private func unpack(_ name: String, to folder: TemporaryFolder) async throws -> String {
         let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -34,7 +35,7 @@ import TidemarkModel
         return (report.outbox.count, report.collections.first { $0.name == "messages" }?.rows ?? 0)
     }
 
-    @Test func `a landed device brings what it wrote offline to a server on the landed file`() async throws {
+    @Test func `a landed device sends its offline writes to a server on the landed file`() async throws {
         let folder = try TemporaryFolder("landed")
         let database = try await unpack("server.sqlite", to: folder)
         let device = try await unpack("device.sqlite", to: folder)
@@ -68,7 +69,7 @@ import TidemarkModel
         #expect(later.text == "nothing to do")
     }
 
-    @Test func `a file that is not there is not made`() async throws {
+    @Test func `a missing file is not created`() async throws {
         let folder = try TemporaryFolder("landed")
         for arguments in [["migrate"], ["migrate", "--plan"]] {
             let outcome = try await Binary.run(arguments + ["--database", "\(folder.path)/typo.sqlite"])

@@ -16,7 +16,7 @@ import TidemarkModel
         file = "\(folder.path)/ann.sqlite"
     }
 
-    /// Ann's device, with a conversation and one message that nobody has sent.
+    /// Ann's device, with a conversation and one unsent message.
     private func device() async throws -> Chat {
         let chat = Chat(
             try await SyncStore.open(account: UserID("ann"), file: file, schema: try ChatSchema.schema()))
@@ -32,7 +32,7 @@ import TidemarkModel
             environment: ["TIDEMARK_TOKEN": token])
     }
 
-    /// Runs to the end of what is typed.
+    /// Runs until all typed input is read.
     private func typed(
         _ text: String, _ options: [String] = [], token: String = ""
     ) async throws -> Binary.Outcome {
@@ -46,7 +46,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a file that an app has open is only read, and the process that has it is named`() async throws {
+    @Test func `a file that an app has open is only read, and the app's process is named`() async throws {
         let chat = try await device()
         let number = ProcessInfo.processInfo.processIdentifier
         let opening = ["--server", "http://127.0.0.1:9", "--schema", try ServerProcess.chatSchema(in: folder.path)]
@@ -63,7 +63,7 @@ import TidemarkModel
         #expect(free.text.contains("Open in  no process") && free.text.contains("give --server and --schema"))
     }
 
-    @Test func `opened with a server it shows the connection, and its buttons sync and clear once they are confirmed`()
+    @Test func `opened with a server it shows the connection, and its buttons sync and clear after a confirmation`()
         async throws
     {
         try await device().store.close()
@@ -85,7 +85,7 @@ import TidemarkModel
         _ = try await server.process.stop()
     }
 
-    @Test func `each second what has changed is printed, and the end of the input is its end`() async throws {
+    @Test func `changes are printed each second, and the end of the input ends it`() async throws {
         let chat = try await device()
         let pipe = "\(folder.path)/input"
         #expect(mkfifo(pipe, 0o600) == 0)
@@ -104,7 +104,7 @@ import TidemarkModel
         try await chat.store.close()
     }
 
-    @Test func `a schema that is not the file's is refused, and the file stays as it was`() async throws {
+    @Test func `a schema other than the file's is refused, and the file stays unchanged`() async throws {
         try await device().store.close()
         let (older, other) = ("\(folder.path)/older.json", "\(folder.path)/other.json")
         let schema = try ChatSchema.schema()

@@ -7,22 +7,22 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkTerminal
 
-/// A server process whose log goes into a pipe that nobody reads, and signals that stop nobody.
+/// A server process whose log is written to a pipe that nothing reads, and signals that must not end a server.
 @Suite(.timeLimit(.minutes(5))) struct LogPipeTests {
-    /// A server of its own whose standard error is a pipe that only the test can read.
+    /// A server whose standard error is a pipe that only the test can read.
     private final class Muted {
         let child: ChildProcess
         let folder: TemporaryFolder
         let server: String
         private var reading: Int32
 
-        /// The pipe is made by the test, and the shell gives its end to the server: what the test reads from the child is the server's
-        /// standard output alone.
+        /// The test makes the pipe, and the shell gives its end to the server: the test reads only the server's
+        /// standard output from the child.
         init(_ options: [String] = []) async throws {
             folder = try TemporaryFolder("tidemark-muted")
             let pipe = "\(folder.path)/log"
             try #require(mkfifo(pipe, 0o600) == 0)
-            // Opened for both, so that neither end waits for the other.
+            // Opened for both directions, so that neither end waits for the other.
             reading = open(pipe, O_RDWR | O_CLOEXEC)
             try #require(reading >= 0)
             child = try Self.started(in: folder, at: "127.0.0.1:0", options, log: pipe)
@@ -45,13 +45,14 @@ import TidemarkWire
             return try ChildProcess("/bin/sh", ["-c", "exec \(line) 2> '\(pipe)'"])
         }
 
-        /// Another server with a database of its own, where this one listens: it fails. Its log goes into the same pipe.
+        /// Starts another server with a database of its own at the same address: it fails. Its log is written to the
+        /// same pipe.
         func another(in other: TemporaryFolder) throws -> ChildProcess {
             let address = try #require(ListenAddress(announcedIn: server))
             return try Self.started(in: other, at: address.description, log: "\(folder.path)/log")
         }
 
-        /// The port where operators come, which the log says.
+        /// The port of the operators' listener, from the log.
         func operatorsPort() throws -> Int {
             var text = ""
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -59,7 +60,7 @@ import TidemarkWire
                 let count = read(reading, &buffer, buffer.count)
                 try #require(count > 0)
                 text += String(decoding: buffer[..<count], as: UTF8.self)
-                // The last line may go on.
+                // The last line may be incomplete.
                 for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
                 where line.contains("Operators are listened to") {
                     let port = try #require(line.components(separatedBy: "127.0.0.1:").last)
@@ -68,13 +69,13 @@ import TidemarkWire
             }
         }
 
-        /// Closes the pipe: nobody can read it any more.
+        /// Closes the pipe: it can no longer be read.
         func leave() {
             close(reading)
             reading = -1
         }
 
-        /// Leaves no room in the pipe for a single line.
+        /// Fills the pipe, so that no line fits.
         func fill() {
             _ = fcntl(reading, F_SETFL, O_RDWR | O_NONBLOCK)
             let page = [UInt8](repeating: UInt8(ascii: "x"), count: 4_096)
@@ -101,10 +102,10 @@ import TidemarkWire
         }
     }
 
-    @Test func `a pipe that nobody reads stops neither calls nor the end`() async throws {
+    @Test func `an unread pipe stops neither calls nor the end`() async throws {
         let muted = try await Muted()
         muted.fill()
-        // Each of the first is a line of the security log.
+        // Each of the first calls writes a line of the security log.
         for _ in 0..<100 { #expect(try await status("/v1/clients", at: muted.server) == 401) }
         #expect(try await status("/healthz", at: muted.server) == 200)
         #expect(try await status("/readyz", at: muted.server) == 200)
@@ -115,7 +116,7 @@ import TidemarkWire
         #expect(code == 0)
     }
 
-    @Test func `a server that fails ends, though nobody reads why`() async throws {
+    @Test func `a server that fails ends, though its log is not read`() async throws {
         let muted = try await Muted()
         muted.fill()
         let folder = try TemporaryFolder("tidemark-failing")
@@ -123,12 +124,12 @@ import TidemarkWire
         defer { failing.signal(SIGKILL) }
         let code = try await withTimeout(.seconds(60), "the server that failed did not end") { await failing.ended() }
         #expect(code == 1)
-        // Until here the pipe has a reader, who does not read, and the port is taken.
+        // Up to here the pipe has a reader, which does not read, and the port is taken.
         #expect(muted.child.isRunning)
         withExtendedLifetime(folder) {}
     }
 
-    @Test func `operators see how many lines nobody took`() async throws {
+    @Test func `operators see the number of dropped lines`() async throws {
         let muted = try await Muted(["--admin-listen", "127.0.0.1:0"])
         let port = try muted.operatorsPort()
         // From here on no line can be written.
@@ -145,7 +146,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [SIGHUP, SIGUSR1, SIGUSR2])
-    func `a signal that asks for nothing kills no server`(_ number: Int32) async throws {
+    func `a signal without a meaning for the server does not end it`(_ number: Int32) async throws {
         let muted = try await Muted()
         muted.child.signal(number)
         #expect(try await status("/healthz", at: muted.server) == 200)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import TidemarkTerminal
 
-/// The commands that ask a server's listener for operators, and those that leave a line in its audit.
+/// The commands that call a server's operators' listener, and those that add a line to its audit.
 @Suite(.timeLimit(.minutes(5))) struct OperatorProcessTests {
     private static let id = "018f3a2b-0000-7000-8000-000000000001"
 
-    @Test func `commands tell what the listener knows, and what they change is in the audit`() async throws {
+    @Test func `commands print the listener's answers, and their changes are in the audit`() async throws {
         let folder = try TemporaryFolder("tidemark-tests")
         let (server, admin, address) = try await Self.started(folder)
         let options = ["--dev", "--dev-data", folder.path, "--admin", admin]
@@ -49,7 +49,7 @@ import Testing
         #expect(await server.ended() == 0)
     }
 
-    @Test func `what is changed at a shell is in the audit, also when it fails`() async throws {
+    @Test func `changes made at a shell are in the audit, also failed ones`() async throws {
         let folder = try TemporaryFolder("tidemark-tests")
         let (first, _, _) = try await Self.started(folder)
         first.signal(SIGTERM)
@@ -69,7 +69,7 @@ import Testing
 
     private static func database(in folder: TemporaryFolder) -> String { "sqlite:\(folder.path)/t.sqlite" }
 
-    /// A server for trying things out, where operators come, and where clients do.
+    /// Starts a development server, and returns its addresses for operators and clients.
     static func started(
         _ folder: TemporaryFolder
     ) async throws -> (process: ChildProcess, admin: String, address: String) {
@@ -90,7 +90,7 @@ import Testing
 }
 
 extension String {
-    /// The number behind the last `127.0.0.1:`.
+    /// The number after the last `127.0.0.1:`.
     fileprivate var port: Int? {
         components(separatedBy: "127.0.0.1:").last.flatMap { Int($0.prefix { $0.isNumber }) }
     }

@@ -6,7 +6,7 @@ import TidemarkNIOTransport
 @testable import TidemarkAssembly
 @testable import TidemarkTerminal
 
-// The README's example, compiled and run: its lines stand here in its order.
+// The README's example, compiled and run: these are its lines in its order.
 
 private struct Conversation: SyncModel {
     static let collection = "conversations"
@@ -23,7 +23,7 @@ private struct Message: SyncModel {
     var sentAt = Date()
 }
 
-/// Only the server's address is not the README's: another port is free here.
+/// Runs the example. Only the server's address is not the README's: another port is free here.
 private func runTheExample(folder: URL, schemaFile: URL, server: String, token: String) async throws {
     let schema = try Schema(json: Array(Data(contentsOf: schemaFile)))
     let store = try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)  // works with no network
@@ -41,7 +41,7 @@ private func runTheExample(folder: URL, schemaFile: URL, server: String, token: 
     }
 }
 
-/// What the README tells a new user to do is done, word for word.
+/// Executes the README's instructions to a new user, word for word.
 @Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
     private let readme: String
     private let root: URL
@@ -54,14 +54,14 @@ private func runTheExample(folder: URL, schemaFile: URL, server: String, token: 
 
     private var schemaFile: URL { root.appending(path: "ClientSDK/ChatSchema/chat.schema.json") }
 
-    /// The arguments of the one command of the README that begins like this.
+    /// The arguments of the README's only command with this beginning.
     private func arguments(_ command: String) throws -> [String] {
         let program = ".build/release/tidemark "
         let line = try #require(readme.split(separator: "\n").first { $0.hasPrefix(program + command) })
         return line.dropFirst(program.count).prefix { $0 != "#" }.split(separator: " ").map(String.init)
     }
 
-    /// Runs `body` with the README's server, at a port and on a file of this test's own, and with the README's token.
+    /// Runs `body` with the README's server, on a port and a file of this test, and with the README's token.
     private func withServer(
         _ environment: [String: String] = [:],
         _ body: (_ server: String, _ token: String, _ folder: URL) async throws -> Void
@@ -74,7 +74,7 @@ private func runTheExample(folder: URL, schemaFile: URL, server: String, token: 
         var address: ListenAddress?
         for await line in child.lines {
             address = ListenAddress(announcedIn: line) ?? address
-            // The server says itself how to get a token.
+            // The server's output says how to get a token.
             if line.contains("tidemark token") {
                 #expect(line.contains("tidemark " + (try arguments("token")).joined(separator: " ")), "\(line)")
                 break
@@ -112,7 +112,7 @@ private func runTheExample(folder: URL, schemaFile: URL, server: String, token: 
                     try await runTheExample(
                         folder: folder.appending(path: "app"), schemaFile: schemaFile, server: server, token: token)
                 }
-                // The example ends with a list that is shown for ever.
+                // The example ends with an endless observation.
                 group.addTask {
                     for try await page in other.repository(Message.self).observe() where !page.isEmpty {
                         #expect(page.map(\.text) == ["hi"])
@@ -126,7 +126,7 @@ private func runTheExample(folder: URL, schemaFile: URL, server: String, token: 
         }
     }
 
-    @Test func `a token of another user is named and fills nothing, and the right one then syncs`() async throws {
+    @Test func `another user's token is named and fills nothing, and the right one then syncs`() async throws {
         try await withServer { server, token, folder in
             let schema = try Schema(json: Array(Data(contentsOf: schemaFile)))
             let eve = try await SyncStore.open(

@@ -8,7 +8,7 @@ import TidemarkNIOTransport
 
 @testable import TidemarkTerminal
 
-/// A backup is restored under devices that have written since: what their files hold is there again.
+/// A backup is restored under devices that have written since: the contents of their files come back.
 @Suite(.serialized) struct RestoreTests {
     private static let devices = 20
 
@@ -23,7 +23,7 @@ import TidemarkNIOTransport
                 name: name, folder: place, chat: try await Chat.open(account: UserID(name), at: place))
         }
 
-        /// What 'tide inspect' shows of a file that nobody has open.
+        /// The rescued records in the output of 'tide inspect', for a file that no process has open.
         func rescued() async throws -> [RescuedRecord] {
             try await chat.store.close()
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -44,7 +44,7 @@ import TidemarkNIOTransport
             }
         }
 
-        /// True when all that it has written is settled and its copy is up to date.
+        /// True when all its writes are settled and its copy is up to date.
         func isInStep() async throws -> Bool {
             let status = try await chat.store.syncNow()
             return status.phase == .live && status.pending == 0 && status.failed == 0
@@ -53,7 +53,7 @@ import TidemarkNIOTransport
 
     private func settle(_ phones: [Phone]) async throws {
         try await withTimeout(.seconds(120), "the devices did not come in step") {
-            // Twice all in step: what one brings back lets another send again.
+            // Twice all up to date: records that one brings back allow another to send again.
             var rounds = 0
             while rounds < 2 {
                 var isInStep = true
@@ -73,7 +73,7 @@ import TidemarkNIOTransport
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `after the restore of a backup every write of a device that has its file is there again, once`()
+    func `after the restore of a backup every write of a device with its file is restored, once`()
         async throws
     {
         let server = try await LiveServer.start()
@@ -83,7 +83,7 @@ import TidemarkNIOTransport
             phones.append(try await Phone.open("u\(number)", in: folder))
             try phones[number].connect(to: server)
         }
-        // Writes behind the backup, and never comes back.
+        // This device writes after the backup, and never connects again.
         let gone = try await Phone.open("gone", in: folder)
         try gone.connect(to: server)
         let members = Set((phones.dropFirst() + [gone]).map { UserID($0.name) })
@@ -92,7 +92,7 @@ import TidemarkNIOTransport
         var texts: [String] = []
         for phone in phones { texts += try await write(2, "before", phone, in: room) }
         try await settle(phones)
-        // Away for the backup and for what comes then.
+        // This device is offline during the backup and after it.
         let away = phones[Self.devices - 1]
         await away.chat.store.disconnect()
         texts += try await write(2, "away", away, in: room)
@@ -136,11 +136,11 @@ import TidemarkNIOTransport
         try await report(phones, present: present.count, lost: lost.count, by: gone.name, length)
     }
 
-    /// What is lost is not invented, and not hidden: each device that held it shows it.
+    /// Lost records are neither invented nor hidden: each device that held them shows them.
     ///
     /// - Parameters:
-    ///   - present: how many held what is lost; the last one was away.
-    ///   - lost: how many messages, all by one author.
+    ///   - present: the number of devices that held the lost records; the last one was offline.
+    ///   - lost: the number of messages, all by one author.
     private func report(
         _ phones: [Phone], present: Int, lost: Int, by author: String, _ length: Duration
     ) async throws {

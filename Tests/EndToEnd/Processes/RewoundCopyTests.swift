@@ -10,8 +10,8 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkTerminal
 
-/// What it costs a device that the server's database has lost its last hundred changes, against what it costs one that fills
-/// its copy again, on both stores. `TAIL_RECORDS` says how large the copy is; with 100,000 the figures are those of `REWIND.md`.
+/// The cost for a device when the server's database has lost its last hundred changes, compared with filling the copy
+/// again, on both stores. `TAIL_RECORDS` sets the size of the copy; with 100,000 the figures are those of `REWIND.md`.
 @Suite(.serialized) struct RewoundCopyTests {
     private static let records = Int64(ProcessInfo.processInfo.environment["TAIL_RECORDS"] ?? "") ?? 1_500
     private static let lost: Int64 = 100
@@ -32,7 +32,7 @@ import TidemarkWire
     }
 
     @Test(.timeLimit(.minutes(9)), arguments: KeptDatabase.Kind.given)
-    func `a device goes back by what was lost, and fetches no more than twice that`(_ kind: KeptDatabase.Kind)
+    func `a device goes back by the lost changes, and fetches no more than twice as many`(_ kind: KeptDatabase.Kind)
         async throws
     {
         let folder = try TemporaryFolder("tidemark-tail")
@@ -65,7 +65,7 @@ import TidemarkWire
         try await database.drop()
     }
 
-    @Test(.timeLimit(.minutes(9))) func `a device from below the horizon fetches what changed, and nothing else`()
+    @Test(.timeLimit(.minutes(9))) func `a device from below the horizon fetches only changed records`()
         async throws
     {
         let folder = try TemporaryFolder("tidemark-behind")
@@ -98,8 +98,8 @@ import TidemarkWire
         let devices: [(SyncStore, CountingTransport)]
     }
 
-    /// A server with a room full of notes, and two devices that have them and rest: one that speaks as this version does, and one
-    /// of the version before.
+    /// A server with a room full of notes, and two idle devices that have them: one with this version's protocol, and
+    /// one with the version before.
     private func begin(in folder: TemporaryFolder, database: String?) async throws -> (LiveServer, Desk) {
         let schema = "\(folder.path)/desk.json"
         try Data(Self.schema.utf8).write(to: URL(filePath: schema))
@@ -117,7 +117,7 @@ import TidemarkWire
         return (server, Desk(room: room, notes: notes, devices: devices))
     }
 
-    /// Counts what comes meanwhile, and how long it takes.
+    /// Runs `work` and returns its duration, with the transport's counts reset.
     private func measure(_ transport: CountingTransport, _ work: () async throws -> Void) async throws -> Duration {
         transport.begin()
         return try await ContinuousClock().measure(work)
@@ -141,12 +141,12 @@ import TidemarkWire
         try await live(store)
     }
 
-    /// A round that is done.
+    /// Runs a round to its end.
     private func live(_ store: SyncStore) async throws {
         while try await store.syncNow().phase != .live { await Task.yield() }
     }
 
-    /// What others have written may still be on its way when a round is done.
+    /// Waits for the number of notes: others' notes may still be on their way when a round ends.
     private func expect(_ store: SyncStore, _ count: Int64) async throws {
         try await withTimeout(.seconds(60), "there are not \(count) notes") {
             repeat { try await live(store) } while try await store.repository(Note.self).count() != Int(count)
@@ -161,7 +161,7 @@ import TidemarkWire
         return [opening] + notes.map { note($0, room, "first") }
     }
 
-    /// 60 are new, 30 changed, 10 deleted.
+    /// Changes that create 60 notes, change 30, and delete 10.
     private static func more(_ room: LocalID, _ notes: [LocalID]) -> [Mutation] {
         (0..<lost).map { number in
             let key = RecordKey(collection: "notes", id: notes[Int(number)])
@@ -178,7 +178,7 @@ import TidemarkWire
         return Mutation(key: RecordKey(collection: "notes", id: id), action: .create(fields))
     }
 
-    /// One transaction a mutation, so many a push.
+    /// Writes one transaction a mutation, in pushes of `once`.
     private func write(_ mutations: [Mutation], to server: LiveServer, at once: Int) async throws {
         let (socket, _) = try await RawClient(server, user: "ann").connect(1, isNew: true)
         var (last, settled, frames): (Int64, Int64, Int64) = (0, 0, 0)
@@ -201,7 +201,7 @@ import TidemarkWire
     }
 }
 
-/// Counts what comes, and speaks as a client of the version before where it is asked to.
+/// Counts received messages and bytes, and behaves like a client of the version before on request.
 private final class CountingTransport: Transport {
     struct Figures: CustomStringConvertible {
         var rows = 0

@@ -10,11 +10,11 @@ import TidemarkNIOTransport
 
 @testable import TidemarkTerminal
 
-/// The secret and the key of cursors are changed at two servers, one after the other, under devices that go to both.
+/// The secret and the key of cursors are changed at two servers, one after the other, under devices that use both.
 @Suite(.enabled(if: TestPostgres.uri != nil), .timeLimit(.minutes(10))) struct RotationTests {
     private static func key(_ letter: String) -> String { String(repeating: letter, count: 40) }
     private static let first = RotatedServers.Keys(secrets: [key("a")], cursors: [key("x")])
-    /// The steps, as `deploy/README.md` says them.
+    /// The steps of `deploy/README.md`.
     private static let steps = [
         RotatedServers.Keys(secrets: [key("a"), key("b")], cursors: [key("x"), key("y")]),
         RotatedServers.Keys(secrets: [key("b"), key("a")], cursors: [key("y"), key("x")]),
@@ -28,7 +28,7 @@ import TidemarkNIOTransport
         func keep(_ signIn: KeptSignIn?) async throws { kept.withLock { $0 = signIn } }
     }
 
-    /// A device that goes from one server to the other.
+    /// A device that moves from one server to the other.
     private final class Roamer: Sendable {
         let chat: Chat
         private let servers: RotatedServers
@@ -44,12 +44,12 @@ import TidemarkNIOTransport
             self.token = token
         }
 
-        /// The obstacles met, but for a server that was not there for a moment.
+        /// The obstacles that it met, except for a server that was absent for a moment.
         var obstacles: Set<SyncFailure.Code> {
             failures.withLock { Set($0) }.subtracting([.unreachable, .connectionLost, .goingAway, .unavailable])
         }
 
-        /// Connects there, sends what is pending and takes what is new.
+        /// Connects there, sends its pending writes and receives all changes.
         func visit(_ server: Int) async throws {
             var logger = Logger(label: "rotation")
             logger.logLevel = .critical
@@ -69,7 +69,7 @@ import TidemarkNIOTransport
         }
     }
 
-    /// Signs up an account, whose device then lives by refresh tokens.
+    /// Registers an account, whose device then uses refresh tokens.
     private func account(_ login: String, _ servers: RotatedServers, in folder: String) async throws -> Roamer {
         let server = Lock(0)
         let client = AccountClient(keeping: Keeper()) { path, body in
@@ -82,7 +82,7 @@ import TidemarkNIOTransport
         }
     }
 
-    @Test func `nobody is stuck, signed out or made to fetch everything again, whichever server a device goes to`()
+    @Test func `no client is stuck, signed out or fetches everything again, whichever server it uses`()
         async throws
     {
         let folder = try TemporaryFolder("tidemark-rotation")
@@ -102,7 +102,7 @@ import TidemarkNIOTransport
         var cursor = try await pulled(at: 0, nil, servers, by: Self.first.signing).cursor
         var written: Set<String> = []
 
-        /// Both go to both, write there, and see what the other wrote.
+        /// Each device visits both servers, writes there, and sees the other's writes.
         func roam(_ keys: RotatedServers.Keys, _ name: String) async throws {
             for server in RotatedServers.numbers {
                 for (who, roamer) in [("ann", ann), ("bob", bob)] {
@@ -112,7 +112,7 @@ import TidemarkNIOTransport
                     try await roamer.chat.messages.send(text, to: room)
                     _ = try await roamer.chat.store.syncNow()
                 }
-                // From a cursor of before, with the bytes that it had.
+                // From an earlier cursor, with its original bytes.
                 #expect(try await pulled(at: server, cursor, servers, by: keys.signing).state == "ok", "\(name)")
             }
             for roamer in [ann, bob] {
@@ -126,17 +126,17 @@ import TidemarkNIOTransport
         for (index, keys) in Self.steps.enumerated() {
             for server in RotatedServers.numbers {
                 try await servers.restart(server, with: keys)
-                // Tokens of backends are signed by the secret that all servers accept.
+                // Backends sign tokens with the secret that all servers accept.
                 try await roam(before, "step \(index) server \(server)")
             }
             signing.withLock { $0 = keys.signing }
             before = keys
             try await roam(keys, "step \(index)")
         }
-        // A device that slept through all of it.
+        // A device that was offline all the time.
         for server in RotatedServers.numbers { try await sleeper.visit(server) }
         #expect(try await sleeper.texts(room) == written)
-        // What the old key sealed is good for nothing from here on.
+        // From here on cursors sealed with the old key are invalid.
         cursor = try await pulled(at: 0, nil, servers, by: before.signing).cursor
         for server in RotatedServers.numbers {
             try await servers.restart(server, with: Self.last)
@@ -150,7 +150,7 @@ import TidemarkNIOTransport
         try await database.drop()
     }
 
-    /// The state that a pull from a cursor is answered with, and the cursor at which it begins, which is the client's own on `ok`.
+    /// The cursor state in the answer to a pull, and the cursor at which the answer begins (the client's own on `ok`).
     private func pulled(
         at server: Int, _ cursor: String?, _ servers: RotatedServers, by secret: String
     ) async throws -> (state: String, cursor: String) {

@@ -4,10 +4,10 @@ import TidemarkWire
 
 @testable import TidemarkTerminal
 
-/// R-26 with the real programs: what a backup has is called safe once it was verified.
+/// R-26 with the real programs: commits in a backup are called safe once it was verified.
 @Suite(.timeLimit(.minutes(5))) struct SafeByBackupTests {
     @Test(arguments: KeptDatabase.Kind.given)
-    func `what a verified backup has is called safe, and what was written since is not`(_ kind: KeptDatabase.Kind)
+    func `commits in a verified backup are called safe, and later ones are not`(_ kind: KeptDatabase.Kind)
         async throws
     {
         let folder = try TemporaryFolder("tidemark-safe")
@@ -40,7 +40,7 @@ import TidemarkWire
         return outcome.seq
     }
 
-    /// What a welcome says of a server that has just been started: one that runs looks once a minute.
+    /// The safe number in the welcome of a server that was just started: a running one looks only once a minute.
     private func safe(
         _ client: RawClient, _ connection: Int64, on server: inout LiveServer
     ) async throws -> SequenceNumber? {

@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkAssembly
 @testable import TidemarkTerminal
 
-/// A schema that changes while the server runs, as an operator does it.
+/// A schema that an operator changes while the server runs.
 @Suite(.timeLimit(.minutes(5))) struct SchemaChangeTests {
     private func apply(_ server: LiveServer, _ arguments: String...) async throws -> Binary.Outcome {
         try await Binary.run(
@@ -12,7 +12,7 @@ import Testing
             environment: ["TIDEMARK_SECRET": server.settings.secret])
     }
 
-    /// The chat's document with a mood for each user, and without their e-mail where that is asked for.
+    /// The chat's document with a mood for each user, and without their e-mail on request.
     private func document(in server: LiveServer, withoutEmail: Bool = false) throws -> String {
         let email = #""email": { "type": "string", "max": 320 },"#
         let text = try String(contentsOfFile: server.settings.schema, encoding: .utf8)
@@ -23,8 +23,7 @@ import Testing
         return path
     }
 
-    @Test func `a document is looked at, put in force, and there after a restart with the file of before`() async throws
-    {
+    @Test func `a document is previewed, activated, and kept after a restart with the earlier file`() async throws {
         var server = try await LiveServer.start()
         let file = try document(in: server)
         let dry = try await apply(server, file, "--dry-run")
@@ -44,7 +43,7 @@ import Testing
         #expect(try await server.process.stop() == 0)
     }
 
-    @Test func `without a running server, or with another secret, the command says what is in the way`() async throws {
+    @Test func `without a running server, or with another secret, the command says what prevents it`() async throws {
         let server = try await LiveServer.start()
         let file = try document(in: server)
         let stranger = try await Binary.run(

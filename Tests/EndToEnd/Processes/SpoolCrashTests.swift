@@ -5,9 +5,9 @@ import TidemarkExtension
 
 @testable import TidemarkTerminal
 
-/// What an extension's call returned for is in the app's outbox once, whenever either of them dies.
+/// Writes for which an extension's call returned are in the app's outbox once, whenever either process dies.
 @Suite struct SpoolCrashTests {
-    /// `SPOOL_KILLS` raises it: 200 take a minute.
+    /// The number of kills; `SPOOL_KILLS` raises it: 200 take a minute.
     private static let kills = Int(ProcessInfo.processInfo.environment["SPOOL_KILLS"] ?? "") ?? 20
 
     @Test(.timeLimit(.minutes(10)))
@@ -20,7 +20,7 @@ import TidemarkExtension
         var reported: Set<Int64> = []
         var app = try ground.startApp()
         for kill in 0..<Self.kills {
-            // Each kills after another number of writes, from the first on; numbers of one process are its own.
+            // Each kill comes after another number of writes, from the first on; each process has numbers of its own.
             let numbers = try await ground.kill(afterLines: kill * 7 % 23, box: box.id, first: Int64(kill) * 100_000)
             reported.formUnion(numbers)
             if kill % 3 == 2 {
@@ -36,13 +36,13 @@ import TidemarkExtension
         let numbers = entries.map(\.number)
         #expect(reported.subtracting(numbers).isEmpty, "lost: what the call had returned for")
         #expect(Set(numbers).count == numbers.count, "adopted twice")
-        // A second adoption would count again, whatever becomes of its entry.
+        // A second adoption would count again, whatever happens to its entry.
         #expect(try await last.repository(SpooledBox.self).read(box.id)?.count == Int64(numbers.count))
         #expect(try await last.outbox.parked().isEmpty)
-        // At most one a kill is there that was not reported: it was durable, and its line was not read.
+        // At most one write a kill was durable and not reported: its line was not read.
         #expect(numbers.count - reported.count <= Self.kills)
         #expect(try await last.adoptSpool() == SpoolAdoption())
-        // Of one process they are in the order in which it wrote them.
+        // The writes of one process are in their order.
         let order = try await last.diagnostics().outbox.dropFirst().compactMap { write in
             write.actions.first.flatMap { action in entries.first { action.hasSuffix($0.id.uuidString.lowercased()) } }
         }
@@ -51,7 +51,8 @@ import TidemarkExtension
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func `a second process on a file is refused by the name of the first, and served once that is dead`() async throws {
+    func `a second process on a file is refused with the first one's name, and served once that is dead`() async throws
+    {
         let ground = try SpoolGround()
         let app = try ground.startApp()
         for await line in app.lines where line.hasPrefix("adopted") { break }
@@ -66,7 +67,7 @@ import TidemarkExtension
     }
 }
 
-/// The folders of an app and its extension, and the programs that stand for them.
+/// The folders of an app and its extension, and the programs that play them.
 private struct SpoolGround {
     private static let schema = """
         {"tidemark": 1, "name": "spooled", "collections": {
@@ -95,12 +96,12 @@ private struct SpoolGround {
             shared: SharedFolder(group))
     }
 
-    /// An app that adopts again and again.
+    /// Starts an app that adopts again and again.
     func startApp() throws -> ChildProcess {
         try ChildProcess(try Binary.path(of: "StormWriter"), ["adopt", app.path, group.path, schemaFile])
     }
 
-    /// Lets an extension write and kills it after so many lines; returns the numbers that it said to be durable.
+    /// Lets an extension write and kills it after so many lines; returns the numbers that it reported as durable.
     func kill(afterLines lines: Int, box: UUID, first: Int64) async throws -> [Int64] {
         let child = try ChildProcess(
             try Binary.path(of: "SpoolWriter"), [group.path, box.uuidString, "\(first)"])
@@ -112,7 +113,7 @@ private struct SpoolGround {
         }
         child.signal(SIGKILL)
         #expect(await child.ended() == 128 + SIGKILL)
-        // What it said before it died and was not looked at: durable, too.
+        // Lines that it printed before it died and that were not read yet: these are durable, too.
         for await line in child.lines where line.hasPrefix("spooled ") {
             if let number = Int64(line.dropFirst(8)) { numbers.append(number) }
         }

@@ -10,11 +10,11 @@ struct Storm {
     let server: LiveServer
     let conversation: LocalID
     let folder: TemporaryFolder
-    /// What else `StormWriter` is told.
+    /// Further arguments of `StormWriter`.
     private let words: [String]
     private let schema: String
     private let token: String
-    /// The last number that a process said to have made durable.
+    /// The last number that a process reported as durable.
     private(set) var durable: Int64 = 0
 
     init(on server: LiveServer, _ words: String...) async throws {
@@ -52,7 +52,7 @@ struct Storm {
         #expect(await child.ended() == 128 + SIGKILL)
     }
 
-    /// Lets a process write so many more and send everything; returns the last number.
+    /// Lets a process write `count` more and send everything; returns the last number.
     func finish(after count: Int64) async throws -> Int64 {
         let last = durable + count
         let child = try start(last: last)

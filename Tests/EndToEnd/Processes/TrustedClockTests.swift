@@ -6,9 +6,9 @@ import TidemarkWire
 @testable import TidemarkCommandLine
 @testable import TidemarkTerminal
 
-/// `tidemark compact` where this machine's clock is far ahead of all that the database knows of the time.
+/// `tidemark compact` on a machine whose clock is far ahead of every time in the database.
 @Suite(.timeLimit(.minutes(5))) struct TrustedClockTests {
-    /// As after a server was off for so long, or with a clock that is wrong.
+    /// The jump, as after a server was off for so long, or with a wrong clock.
     private static let days: Milliseconds = 120 * 86_400_000
 
     @Test func `a jump of the clock forgets nothing, unless the operator trusts it; then servers do as well`()
@@ -32,7 +32,7 @@ import TidemarkWire
         let refused = try await compact(server)
         #expect(refused.status == 1 && refused.text.contains("add --trust-clock"), "\(refused.text)")
         #expect(try tombstones(server) == 1)
-        // A server forgets nothing either, whose first turn comes as it starts.
+        // A server, whose first turn is at its start, forgets nothing either.
         server = try await server.started()
         #expect(try await server.process.stop() == 0)
         #expect(try tombstones(server) == 1)
@@ -41,7 +41,7 @@ import TidemarkWire
         let done = try await compact(server, "--trust-clock")
         #expect(done.status == 0 && done.text.contains("done: 1 tombstones"), "\(done.text)")
         #expect(try tombstones(server) == 0)
-        // From here on the database has the time, and nobody has to say it again.
+        // From now on the database has the time, and the operator need not confirm it again.
         let again = try await compact(server)
         #expect(again.status == 0, "\(again.text)")
     }
@@ -55,7 +55,7 @@ import TidemarkWire
         try RawSQLite(path: "\(server.folder.path)/server.sqlite")
     }
 
-    /// All that the database knows of the time is long ago.
+    /// Makes every time in the database long past.
     private func age(_ server: LiveServer) throws {
         let database = try database(server)
         let long = RawSQLite.Value.integer(wallClock() - Self.days)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import TidemarkTerminal
 
-/// The programs of a device, and a server whose certificate an authority of one's own has signed.
+/// The device's programs, and a server whose certificate a private authority has signed.
 @Suite(.timeLimit(.minutes(5))) struct TrustedServerTests {
-    @Test func `the messenger and the benchmark reach it where they are told whom to trust`()
+    @Test func `the messenger and the benchmark reach it if they are given the authority`()
         async throws
     {
         let folder = try TemporaryFolder("tidemark-tests")

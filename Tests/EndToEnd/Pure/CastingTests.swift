@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkCommandLine
 @testable import TidemarkTerminal
 
-/// Who plays whom, and who is let in when.
+/// The devices that play each nick, and the times at which users are let in.
 @Suite struct CastingTests {
     private func event(_ kind: ChatEvent.Kind, _ nick: String, _ day: String = "monday") -> ChatEvent {
         ChatEvent(day: day, kind: kind, nick: nick, text: kind == .message ? "hi" : "")
@@ -20,7 +20,7 @@ import Testing
         #expect(opened == ["0 monday", "1 tuesday"])
     }
 
-    @Test func `who speaks without a join is let in first, once`() {
+    @Test func `a speaker without a join is let in first, once`() {
         let cues = cues([event(.message, "ann"), event(.message, "bob"), event(.message, "bob")])
         let words = cues.map { cue in
             switch cue {
@@ -34,7 +34,7 @@ import Testing
         #expect(words == ["open", "+ann", "0: 0", "admit 1", "+bob", "1: 1", "1: 2"])
     }
 
-    @Test func `a device goes with the last of its nicks, and the owner stays`() {
+    @Test func `a device leaves with the last of its nicks, and the owner stays`() {
         // Three nicks on two devices: ann and cid are played by device 0, the owner; bob and dan by device 1.
         let events = ["ann", "bob", "cid", "dan"].map { event(.message, $0) }
         let leaving = cues(
@@ -45,7 +45,7 @@ import Testing
         #expect(back.suffix(3).map { if case .admit = $0 { true } else { false } } == [true, false, false])
     }
 
-    @Test func `a leave of somebody who never came means nothing`() {
+    @Test func `a leave without a join means nothing`() {
         #expect(cues([event(.message, "ann"), event(.leave, "eve")]).count == 3)
     }
 
@@ -54,7 +54,7 @@ import Testing
         #expect(cues(events, devices: 5) == cues(events, devices: 5))
     }
 
-    @Test func `the built-in slice is whole, and is repeated with other days and names`() throws {
+    @Test func `the built-in slice is complete, and is repeated with other days and names`() throws {
         let slice = ChatScript.slice
         #expect(slice.count == 1_950)
         #expect(slice.count { $0.kind == .message && $0.text.isEmpty } == 0)
@@ -66,7 +66,7 @@ import Testing
         #expect(throws: CommandFailure.self) { try ChatScript([event(.join, "ann")], messages: 1) }
     }
 
-    @Test func `a recorded line is read, and a wrong one is refused`() throws {
+    @Test func `a recorded line is parsed, and a wrong one is refused`() throws {
         let line = #"{"day":"d","time":"09:14","kind":"join","nick":"|Q-"}"#
         #expect(try ChatEvent(json: line[...]) == ChatEvent(day: "d", kind: .join, nick: "|Q-", text: ""))
         for wrong in [#"{"day":"d"}"#, #"{"day":"d","nick":"n","kind":"shout"}"#, "[]", "{"] {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `mishaps are spread over the play and never take everybody away`() {
+    @Test func `mishaps are spread over the play and never take every device away`() {
         for seed in UInt64(1)...50 {
             let mishaps = Mishaps(messages: 5_000, devices: 8, kills: 6, seed: seed)
             #expect(mishaps.kills.count == 6)

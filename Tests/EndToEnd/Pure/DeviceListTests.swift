@@ -5,7 +5,7 @@ import TidemarkModel
 
 /// The list of devices in a terminal.
 @Suite struct DeviceListTests {
-    @Test func `servers that did not answer are said after the list, whatever numbers come`() {
+    @Test func `servers that did not answer are named after the list, whatever the numbers`() {
         func silence(_ servers: Int64, _ silent: Int64) -> String? {
             DevicesCommand.List.silence(["servers": .integer(servers), "silent": .integer(silent)])
         }

@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// Each command of the operators' documents is run by a test, or marked as not run for those who read it.
+/// Each command of the operators' documents is run by a test, or marked as not run for its readers.
 @Suite struct DocumentedBlocksTests {
-    /// What a page with commands says at its head.
+    /// The statement at the head of a page with commands.
     private enum Head: String, CaseIterable {
         case run = "*Commands*: a test runs each `tidemark` command of this page that is not marked as not run."
         case read = """
             *Commands*: not run by a test. One reads those of `tidemark` and `tide` by the programs' own parsers.
             """
-        /// Of one page, which has a test of its own: `FirstPageTests`.
+        /// The head of the one page with a test of its own: `FirstPageTests`.
         case walked = """
             *Commands*: a test runs those of `tidemark` and `tide` that are not marked as not run, in this order, and compares what they print.
             """
@@ -28,7 +28,7 @@ import Testing
         guard document.blocks.contains(where: { $0.language.isEmpty }) || !document.commands.isEmpty else { return [] }
         guard heads.count == 1 else { return ["\(name) does not say at its head whether a test runs its commands"] }
         guard heads == [.run] else { return [] }
-        // What is neither of the two programs has no test: a block of that alone needs the mark.
+        // Commands of other programs have no test: a block of only those needs the mark.
         let blocks = document.blocks.filter { block in
             block.language.isEmpty && !block.isMarked
                 && (block.commands.isEmpty || !block.commands.allSatisfy(DocumentedCommandsTests.isWhole))
@@ -58,7 +58,7 @@ import Testing
         #expect(faults(.run, "```\ntidemark verify … --no-such\n```") == 1, "what is not whole is not run")
     }
 
-    @Test func `what is marked as not run is told from the rest`() {
+    @Test func `blocks marked as not run are distinguished from the rest`() {
         let text = """
             Not run: no container here.
             ```

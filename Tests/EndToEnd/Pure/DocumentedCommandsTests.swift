@@ -5,7 +5,7 @@ import Testing
 @testable import TidemarkDaemon
 @testable import TidemarkTerminal
 
-/// Every command line of the operators' documents is one that the programs understand.
+/// The programs can parse every command line of the operators' documents.
 @Suite struct DocumentedCommandsTests {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -30,7 +30,7 @@ import Testing
                 _ = try program.parseAsRoot(command.arguments)
                 return nil
             } catch {
-                // Asked for.
+                // The help was requested.
                 guard program.exitCode(for: error) != .success else { return nil }
                 return program.message(for: error)
             }
@@ -38,7 +38,7 @@ import Testing
         return command.program == "tide" ? against(TideCommand.self) : against(TidemarkCommand.self)
     }
 
-    /// It says which command is meant, and nothing more.
+    /// True when it only names a command.
     private static func isName(_ command: DocumentedCommands.Command) -> Bool {
         var program: any ParsableCommand.Type = command.program == "tide" ? TideCommand.self : TidemarkCommand.self
         for argument in command.arguments {
@@ -50,23 +50,23 @@ import Testing
         return true
     }
 
-    /// Nothing is left out of it.
+    /// True when no part of it is left out.
     static func isWhole(_ command: DocumentedCommands.Command) -> Bool {
         !command.arguments.isEmpty && complaint(command).map(isOfOperator) ?? true
     }
 
-    /// A file that a command names is the operator's, and so is a device.
+    /// True when the complaint is about a file or a device of the operator's.
     private static func isOfOperator(_ complaint: String) -> Bool {
         complaint.contains("cannot read the file") || complaint.hasPrefix("The value 'D' is invalid")
     }
 
-    @Test func `every command of the operators' documents is one that its program understands`() throws {
+    @Test func `every command of the operators' documents can be parsed by its program`() throws {
         let commands = try Self.commands()
         #expect(commands.count > 60)
         for command in Set(commands) {
             guard let complaint = Self.complaint(command) else { continue }
             if Self.isOfOperator(complaint) { continue }
-            // A mention names a command, and may leave out what it is given.
+            // A mention names a command, and may leave out its arguments.
             if command.isMention, complaint.hasPrefix("Missing ") || Self.isName(command) { continue }
             Issue.record("\(command): \(complaint)")
         }
@@ -94,7 +94,7 @@ import Testing
         #expect(found.map(\.isMention) == [true, true, false, false, false, false, false])
     }
 
-    @Test func `a command that is none is found`() {
+    @Test func `an invalid command is found`() {
         for line in [
             "tidemark devices lists", "tidemark backup a --no-such-option", "tide chat --user ann",
             "tidemark why --workspace w",

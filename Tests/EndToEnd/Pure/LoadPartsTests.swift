@@ -13,7 +13,7 @@ import TidemarkWire
         Array(text.utf8).withUnsafeBytes(body)
     }
 
-    @Test func `marks are counted, and the numbers behind them read`() {
+    @Test func `marks are counted, and the numbers behind them parsed`() {
         let mark = FrameMark("abab:")
         #expect(scan("abab:1 ababab:22 ab:3 abab") { mark.count(in: $0) } == 2)
         var numbers: [Int64] = []
@@ -50,7 +50,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a server's frame is found where it lies, once it is there as a whole`() throws {
+    @Test func `a server's frame is found at any offset, once it is complete`() throws {
         for (count, header) in [
             (5, [UInt8(0x81), 5]), (300, [0x81, 126, 1, 44]), (70_000, [0x81, 127, 0, 0, 0, 0, 0, 1, 17, 112]),
         ] {
@@ -69,7 +69,7 @@ import TidemarkWire
         endless.withUnsafeBytes { #expect(ServerFrame(in: $0, at: 0) == nil) }
     }
 
-    @Test func `the template writes pushes that the server's decoder takes`() throws {
+    @Test func `the server's decoder accepts the template's pushes`() throws {
         let conversation = UniqueID(high: 3, low: 4)
         var template = PushTemplate(conversation: conversation, seed: 1, textBytes: 60)
         var buffer = ByteBuffer()
@@ -105,7 +105,7 @@ import TidemarkWire
         #expect(log.count == 0)
     }
 
-    @Test func `stolen time is the host's share of what has passed`() throws {
+    @Test func `stolen time is the host's share of the elapsed time`() throws {
         let first = try #require(StolenTime(stat: "cpu  100 0 50 800 10 5 5 30 0 0\ncpu0 1 2 3\n"))
         let second = try #require(StolenTime(stat: "cpu  130 0 60 810 10 5 5 80 7 7\n"))
         #expect(second.percent(since: first) == 50)
@@ -115,7 +115,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a report tells the same figures to people and programs`() {
+    @Test func `a report gives users and programs the same figures`() {
         var report = BenchReport("writes")
         report.add("writes_per_s", 12_345.678_9, "writes a second")
         #expect(report.json == #"{"bench":"writes","writes_per_s":12345.679}"#)
@@ -130,7 +130,7 @@ import TidemarkWire
         #expect(ListenAddress(announcedIn: "http://nowhere") == nil)
     }
 
-    @Test func `times of the command line are read with their units`() {
+    @Test func `times of the command line are parsed with their units`() {
         #expect(TimeSpan(argument: "90s")?.duration == .seconds(90))
         #expect(TimeSpan(argument: "2h")?.duration == .seconds(7_200))
         #expect(TimeSpan(argument: "15")?.duration == .seconds(15))

@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkTerminal
 
 @Suite struct LocalBenchTests {
-    @Test func `a table tells what is kept and what is missed, with the ratio to SQLite`() {
+    @Test func `a table shows kept and missed limits, with the ratio to SQLite`() {
         var table = LimitTable("local", unit: "figure")
         table.add("a", "kept", 3, raw: 2, .timesRaw(1.5), .below(4, "S1"))
         table.add("b", "over the ratio", 3.1, raw: 2, .timesRaw(1.5))
@@ -16,7 +16,7 @@ import Testing
         #expect(table.json.contains(#""a_raw":2"#) && !table.json.contains("c_raw"))
     }
 
-    @Test func `with slack a limit is missed only at so many times of it`() {
+    @Test func `with slack a limit is missed only at a multiple of it`() {
         var table = LimitTable("local", unit: "figure")
         table.add("a", "a", 7.9, .below(4, "S1"))
         table.add("b", "b", 3.1, raw: 2, .timesRaw(1.5))
@@ -35,8 +35,8 @@ import Testing
         #expect([1, 2_000, 5_000, 10_000].map(ScopesRun.limit) == [1_500, 1_500, 4_000, 8_000])
     }
 
-    @Test func `a small run gives each figure, from a file that is as it should be`() async throws {
-        // A process of its own: it works on one thread from beginning to end, which others would wait for.
+    @Test func `a small run gives each figure, from an intact file`() async throws {
+        // In a process of its own: it uses one thread from beginning to end, for which others would wait.
         let outcome = try await Binary.run(
             ["bench", "local", "--messages", "60", "--conversations", "3", "--rounds", "2", "--json"], of: "tide",
             atMost: .seconds(240))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkTerminal
 
-/// The zone of the terminal's user, however TZ writes it.
+/// The zone of the terminal's user, in every form of TZ.
 @Suite struct TimeZoneTests {
     @Test func `a zone is found by its name and by its file`() {
         #expect(TimeZone(written: "Europe/Berlin")?.identifier == "Europe/Berlin")

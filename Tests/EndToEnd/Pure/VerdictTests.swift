@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkTerminal
 
-/// The judge finds each kind of defect, and nothing where there is none.
+/// The judge finds each kind of defect, and nothing in a good run.
 @Suite struct VerdictTests {
     private let conversation = UniqueID(high: 9, low: 9)
 
@@ -36,7 +36,7 @@ import TidemarkModel
             ])
     }
 
-    @Test func `equal copies are clean, and what others wrote is counted as delivered`() {
+    @Test func `equal copies are clean, and others' messages are counted as delivered`() {
         let all = [held(1), held(2), held(3)]
         let verdict = verdict(server: all, device: all)
         #expect(verdict.isClean)
@@ -55,24 +55,24 @@ import TidemarkModel
         #expect(verdict(server: [held(1), held(2), held(3)], device: [held(1), held(3)]).lost == 1)
     }
 
-    @Test func `one writing under two ids is a duplicate wherever it stands`() {
+    @Test func `one message under two ids is a duplicate wherever it is`() {
         let all = [held(1), held(2), held(3)]
         let twice = all + [held(3, born: 4, id: 77)]
         #expect(verdict(server: twice, device: twice).duplicated >= 2)
         #expect(verdict(server: all, device: twice).duplicated == 1)
     }
 
-    @Test func `an author's messages in another order than written are out of order`() {
+    @Test func `an author's messages in an order other than written are out of order`() {
         let swapped = [held(1, born: 2), held(2, born: 1), held(3)]
         #expect(verdict(server: swapped, device: swapped).outOfOrder == 1)
     }
 
-    @Test func `a device that has another order than the server is out of order`() {
+    @Test func `a device with an order other than the server's is out of order`() {
         let server = [held(1), held(2), held(3)]
         #expect(verdict(server: server, device: [held(1, born: 2), held(2, born: 1), held(3)]).outOfOrder == 2)
     }
 
-    @Test func `what somebody who is no member still holds is a difference`() {
+    @Test func `a message still held by a user who is not a member is a difference`() {
         let all = [held(1), held(2), held(3)]
         #expect(verdict(server: all, device: all, members: ["ann"]).differing == 3)
         #expect(verdict(server: all, device: [], members: ["ann"]).isClean)
@@ -83,7 +83,7 @@ import TidemarkModel
         #expect(verdict(server: all, device: all, parked: 1).differing == 1)
     }
 
-    @Test func `another text at the server is a loss, at a device a difference`() {
+    @Test func `another text at the server is a loss, on a device a difference`() {
         let all = [held(1), held(2), held(3)]
         let changed = HeldMessage(
             id: UniqueID(high: 1, low: 3), conversation: conversation, author: "ann", born: 3, order: 3, text: "x")

@@ -7,12 +7,12 @@ enum Binary {
     /// The server's program; the device's is `tide`.
     static var path: String { get throws { try path(of: "tidemark") } }
 
-    /// Next to the program that runs the tests: the build folder.
+    /// A path in the build folder, beside the program that runs the tests.
     static func path(of program: String) throws -> String {
         if program == "tidemark", let path = ProcessInfo.processInfo.environment["TIDEMARK_BINARY"] { return path }
         var folder = URL(fileURLWithPath: ServerProcess.executablePath).deletingLastPathComponent()
         for argument in CommandLine.arguments {
-            // A file on Linux; a folder on a Mac, deep inside which the program is.
+            // A file on Linux; on a Mac a folder that contains the program.
             guard let end = argument.range(of: ".xctest")?.upperBound else { continue }
             folder = URL(fileURLWithPath: String(argument[..<end])).deletingLastPathComponent()
         }
@@ -25,7 +25,7 @@ enum Binary {
         let path: String
     }
 
-    /// What a run of the program left behind.
+    /// The result of a run of the program.
     struct Outcome: Sendable {
         let status: Int32
         /// Standard output and standard error.

@@ -6,17 +6,17 @@ import Foundation
 struct DatabasePair: Sendable {
     private let folder: String
 
-    /// `nil` where the tests do not run under that script.
+    /// `nil` when the tests do not run under that script.
     static var given: DatabasePair? {
         ProcessInfo.processInfo.environment["TIDEMARK_FAILOVER"].map { DatabasePair(folder: $0) }
     }
 
-    /// Whichever of the two can be written.
+    /// The address of the writable one of the two.
     var uri: String {
         "postgres://tidemark@/tidemark?host=\(folder)/a,\(folder)/b&port=5432,5432&target_session_attrs=read-write"
     }
 
-    /// A step of the script; what it printed.
+    /// Runs a step of the script, and returns its output.
     @discardableResult
     func step(_ name: String) async throws -> String {
         let script = URL(filePath: #filePath).deletingLastPathComponent()

@@ -15,7 +15,7 @@ final class DrillDevice: Sendable {
     private let tally: UUID
     private let texts = Lock<[String]>([])
 
-    /// What it has written so far, as text.
+    /// The texts that it has written so far.
     var written: [String] { texts.withLock { $0 } }
 
     init(_ name: String, on server: LiveServer, at path: String, ground: DrillGround, tally: LocalID) async throws {
@@ -42,7 +42,7 @@ final class DrillDevice: Sendable {
         }
     }
 
-    /// One note, and one more in its tally.
+    /// Writes one note, and counts it in its tally.
     func write() async throws -> WriteReceipt {
         let text = ground.text(by: name)
         let note = DrillGround.Note(room: UUID(ground.room), text: text, round: ground.round)
@@ -53,7 +53,7 @@ final class DrillDevice: Sendable {
         }
     }
 
-    /// Writes one more; when it is committed, so is all that was written before.
+    /// Writes one more note; when it is committed, so are all earlier ones.
     func writeThrough() async throws -> ContinuousClock.Instant {
         for try await step in try await write().steps {
             switch step {
@@ -71,7 +71,7 @@ final class DrillDevice: Sendable {
         return try await store.repository(DrillGround.Note.self).readAll(where: filter)
     }
 
-    /// All that is written here is settled, and all that there is is here.
+    /// Waits until all its writes are settled and its copy is complete.
     func settle() async throws {
         var rounds = 0
         while rounds < 2 {

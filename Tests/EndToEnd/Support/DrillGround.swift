@@ -6,7 +6,7 @@ import TidemarkModel
 @testable import TidemarkCommandLine
 @testable import TidemarkTerminal
 
-/// What the clients of a drill write: notes in one room, each counted by its writer's tally in the same transaction.
+/// The writes of a drill's clients: notes in one room, each counted by its writer's tally in the same transaction.
 final class DrillGround: Sendable {
     static let schema = """
         {"tidemark": 1, "name": "drill", "collections": {
@@ -46,7 +46,7 @@ final class DrillGround: Sendable {
     let room = LoadTarget.newClient()
     private let state = Lock((isWriting: false, round: 0, number: 0))
 
-    /// Clients write now.
+    /// True while clients write.
     var isWriting: Bool {
         get { state.withLock { $0.isWriting } }
         set { state.withLock { $0.isWriting = newValue } }
@@ -57,7 +57,7 @@ final class DrillGround: Sendable {
         set { state.withLock { $0.round = newValue } }
     }
 
-    /// A text that nobody else writes.
+    /// A text that no other client writes.
     func text(by name: String) -> String {
         state.withLock { state in
             state.number += 1
@@ -65,7 +65,7 @@ final class DrillGround: Sendable {
         }
     }
 
-    /// The room with everybody in it, and a tally each.
+    /// Creates the room with all users in it, and a tally for each.
     func opening(_ tallies: [String: LocalID]) -> [Mutation] {
         let people = FieldValue.array(tallies.keys.sorted().map { .string($0) })
         let opening = Mutation(key: RecordKey(collection: "rooms", id: room), action: .create(["people": people]))
@@ -76,7 +76,7 @@ final class DrillGround: Sendable {
             }
     }
 
-    /// A note of the present round, and one more in the tally.
+    /// Creates a note of the present round, and counts it in the tally.
     func note(by name: String, tally: LocalID) -> (text: String, transaction: Transaction) {
         let text = text(by: name)
         let fields: Fields = [

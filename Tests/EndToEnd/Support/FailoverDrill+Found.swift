@@ -1,30 +1,31 @@
 import TidemarkModel
 
 extension FailoverDrill {
-    /// What a round showed.
+    /// The findings of a round.
     struct Found {
         let round: Int
         let restarts: Bool
-        /// The last number that the promoted database had.
+        /// The last number in the promoted database.
         var stand: SequenceNumber = 0
-        /// Numbers that were answered to writers and are beyond it.
+        /// The number of order numbers beyond it that were answered to writers.
         var lostNumbers: SequenceNumber = 0
         var toldDurable: SequenceNumber = 0
-        /// From the promotion to the first answer to a writer, to an answer to each, and to the last device in step.
+        /// The times from the promotion to the first answer to a writer, to an answer to each, and to the last device
+        /// in step.
         var first: Duration?
         var writers: Duration?
         var devices: Duration?
         var stuck: [String] = []
-        /// Rows that were looked at two seconds later, and whose are not stored.
+        /// The number of rows that were checked two seconds later, and the devices with rows that are not stored.
         var looked = 0
         var shown: [String] = []
-        /// The same of devices that were not connected at that moment: what they have is what they show.
+        /// The same for devices that were not connected at that moment: their copy is what they show.
         var shownApart: [String] = []
-        /// All that devices have written, since the beginning.
+        /// The number of notes that devices have written since the beginning.
         var written = 0
         var lostOfDevices: [String] = []
         var reoffered = 0
-        /// What the raw writers were answered in this round.
+        /// The number of notes that were answered to the raw writers in this round.
         var answered = 0
         var lostOfWriters = 0
         var rejected = 0

@@ -8,15 +8,15 @@ import TidemarkWire
 @testable import TidemarkCommandLine
 @testable import TidemarkTerminal
 
-/// One server on a pair of databases, with writers and devices, and what a round of failing over does to them.
+/// One server on a pair of databases, with writers and devices, and rounds of failovers under them.
 final class FailoverDrill {
     static let writers = 20
     static let devices = 8
-    /// Between two writes of one client: some 140 a second together.
+    /// The time between two writes of one client: some 140 a second together.
     private static let pace = Duration.milliseconds(200)
-    /// How long there is no database, by turns, besides what the promotion takes: whoever watches over a primary takes his time.
+    /// The times without a database, in turn, besides the promotion itself: a primary's watchdog takes some time.
     private static let gaps: [Duration] = [.zero, .seconds(1), .seconds(3), .seconds(6)]
-    /// After which a client counts as stuck.
+    /// The time after which a client is stuck.
     private static let healMax = Duration.seconds(30)
 
     private let pair: DatabasePair
@@ -80,7 +80,7 @@ final class FailoverDrill {
         #expect(outcomes.allSatisfy { $0.rejection == nil })
     }
 
-    /// Leaves nothing that runs.
+    /// Ends everything that runs.
     func abandon() async {
         load.cancel()
         await server.process.kill()
@@ -93,7 +93,7 @@ final class FailoverDrill {
         #expect(try await server.process.stop() == 0)
     }
 
-    /// A hole, a promotion, and what is found after it.
+    /// Runs a round: a hole, a promotion, and the checks after it.
     func round(_ number: Int) async throws -> Found {
         var found = Found(round: number, restarts: restarts)
         let reoffered = devices.map(\.store.metrics.reoffered).reduce(0, +)
@@ -145,14 +145,14 @@ final class FailoverDrill {
 
     private typealias Mark = (name: String, task: Task<ContinuousClock.Instant, any Error>)
 
-    /// A write of each device, which is committed when everything before it is.
+    /// Writes once with each device; that write is committed when everything before it is.
     private func marks() -> [Mark] {
         devices.map { device in
             (device.name, Task { try await withTimeout(Self.healMax, device.name) { try await device.writeThrough() } })
         }
     }
 
-    /// Waits until every device and every writer has been answered.
+    /// Waits until every device and every writer has an answer.
     private func heal(_ marks: [Mark], since promoted: ContinuousClock.Instant, _ found: inout Found) async throws {
         for mark in marks {
             do {
@@ -178,11 +178,11 @@ final class FailoverDrill {
         return times
     }
 
-    /// What is shown as the server's must be stored.
+    /// Checks that rows shown as the server's are stored.
     private func look(at devices: [DrillDevice], _ found: inout Found) async throws {
         var shown: [(device: DrillDevice, phase: SyncPhase, ids: Set<String>)] = []
         for device in devices {
-            // Read first: whoever is connected by now has been told.
+            // Read first: a device that is connected by now has been notified.
             let phase = device.store.currentStatus.phase
             let notes = try await device.shown(in: found.round)
             shown.append((device, phase, Set(notes.map { $0.id.uuidString.lowercased() })))
@@ -200,9 +200,9 @@ final class FailoverDrill {
         }
     }
 
-    /// The database's rows against what was written, and against each copy.
+    /// Compares the database's rows with the writes, and with each copy.
     private func judge(_ copies: [DrillDevice], answered: [Int], _ found: inout Found) async throws {
-        // Whoever waits for an answer has it soon.
+        // A client that waits for an answer gets it soon.
         var isQuiet = false
         var before: [Int] = []
         while !isQuiet {

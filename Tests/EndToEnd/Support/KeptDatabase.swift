@@ -2,19 +2,19 @@ import Foundation
 
 @testable import TidemarkTerminal
 
-/// A database of a test's own that can be put back to what it was while no server runs on it.
+/// A database of a test that can be saved, and restored while no server runs on it.
 struct KeptDatabase: Sendable {
     enum Kind: String, Sendable, CustomStringConvertible {
         case sqlite = "SQLite"
         case postgres = "PostgreSQL"
 
-        /// PostgreSQL where the tests may use one.
+        /// The available kinds; PostgreSQL if the tests may use one.
         static var given: [Kind] { TestPostgres.uri == nil ? [.sqlite] : [.sqlite, .postgres] }
 
         var description: String { rawValue }
     }
 
-    /// What a server takes.
+    /// The location as the server's option takes it.
     let location: String
     private let kind: Kind
     /// The folder of the files, or the name of the database.
@@ -34,7 +34,7 @@ struct KeptDatabase: Sendable {
         }
     }
 
-    /// Keeps what there is.
+    /// Saves the contents.
     func keep() async throws {
         switch kind {
         case .sqlite: try copy(from: name, to: kept)
@@ -42,7 +42,7 @@ struct KeptDatabase: Sendable {
         }
     }
 
-    /// What was kept is there again, and nothing else.
+    /// Restores exactly the saved contents.
     func putBack() async throws {
         switch kind {
         case .sqlite: try copy(from: kept, to: name)

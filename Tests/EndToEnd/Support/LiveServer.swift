@@ -9,7 +9,7 @@ import TidemarkWire
 @testable import TidemarkCommandLine
 @testable import TidemarkTerminal
 
-/// A server process with a database of its own, and the means to be anybody there.
+/// A server process with a database of its own, and clients of any user for it.
 struct LiveServer: Sendable {
     static let workspace = WorkspaceID("tests")
 
@@ -22,9 +22,9 @@ struct LiveServer: Sendable {
     var database: String { settings.database }
 
     /// - Parameters:
-    ///   - schema: the schema's file; the chat's when there is none.
-    ///   - database: a PostgreSQL that may be shared; a file of its own when there is none.
-    ///   - limits: settings of the environment besides.
+    ///   - schema: the schema's file, the chat's by default.
+    ///   - database: a PostgreSQL that may be shared; a file of its own by default.
+    ///   - limits: further settings in the environment.
     static func start(
         schema: String? = nil, database: String? = nil, limits: [String: String] = [:]
     ) async throws -> LiveServer {
@@ -43,19 +43,19 @@ struct LiveServer: Sendable {
             process: process)
     }
 
-    /// The same server after a SIGKILL.
+    /// Starts the same server after a SIGKILL.
     func killedAndStarted() async throws -> LiveServer {
         await process.kill()
         return try await started()
     }
 
-    /// The same server once more, after the end of its process.
+    /// Starts the same server again, after the end of its process.
     func started() async throws -> LiveServer {
         LiveServer(
             folder: folder, issuer: issuer, settings: settings, process: try await ServerProcess.start(settings))
     }
 
-    /// Another server on the same database, with the same secret.
+    /// Starts another server on the same database, with the same secret.
     func another() async throws -> LiveServer {
         var settings = settings
         settings.listen = "127.0.0.1:0"
@@ -78,13 +78,13 @@ struct LiveServer: Sendable {
         try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600))
     }
 
-    /// What the database holds of the conversations, read with the server stopped.
+    /// The conversations in the database, read with the server stopped.
     func truth(_ conversations: [LocalID]) async throws -> ServerTruth {
         try await ServerTruth.read(conversations, in: Self.workspace, database: database)
     }
 }
 
-/// One client on the raw protocol, connection by connection.
+/// One client with the raw protocol, connection by connection.
 struct RawClient: Sendable {
     let server: LiveServer
     let user: String
@@ -96,8 +96,8 @@ struct RawClient: Sendable {
         self.id = id
     }
 
-    /// Opens a socket and says hello; up to four times more where that came later than a server waits, since all tests share few
-    /// threads.
+    /// Opens a socket and sends hello. Repeats that up to four times if the hello came later than the server waits,
+    /// since all tests share few threads.
     func connect(_ connection: Int64, isNew: Bool = false) async throws -> (RawConnection, Welcome) {
         for _ in 0..<4 {
             do {
@@ -133,13 +133,13 @@ struct RawClient: Sendable {
     }
 }
 
-/// One open socket. Cut, without a close frame, when the last reference goes.
+/// One open socket. It is cut, without a close frame, with the last reference.
 struct RawConnection: Sendable {
     let socket: NIOWebSocketConnection
 
     func push(_ push: Push) async throws { try await socket.sendOrTellEnd(ClientMessage.push(push).encode()) }
 
-    /// Reads frames until the client's transactions are settled through `number`; the outcomes on the way.
+    /// Reads frames until the client's transactions are settled through `number`; returns the outcomes on the way.
     func settled(through number: Int64) async throws -> [TransactionOutcome] {
         var outcomes: [TransactionOutcome] = []
         while true {
@@ -155,7 +155,7 @@ struct RawConnection: Sendable {
 }
 
 extension NIOWebSocketConnection {
-    /// Sends a message; of a connection that has ended, the error says why.
+    /// Sends a message; on a connection that has ended, the error gives the reason.
     fileprivate func sendOrTellEnd(_ bytes: [UInt8]) async throws {
         do {
             try await send(bytes)
@@ -166,7 +166,7 @@ extension NIOWebSocketConnection {
 }
 
 extension Transaction {
-    /// Opens a conversation for the users.
+    /// A transaction that opens a conversation for the users.
     static func opening(_ id: LocalID, _ users: [String]) -> Transaction {
         let fields: Fields = [
             "kind": "group", "name": "tests", "participantIds": .array(users.map { .string($0) }),
@@ -177,7 +177,7 @@ extension Transaction {
             clientTime: wallClock())
     }
 
-    /// Writes message number `order`.
+    /// A transaction with message number `order`.
     static func saying(_ order: Int64, in conversation: LocalID) -> Transaction {
         let fields: Fields = [
             "conversationId": .string(conversation.description), "sentAt": .integer(order), "text": .string("\(order)"),

@@ -6,22 +6,22 @@ import TidemarkWire
 
 @testable import TidemarkTerminal
 
-/// A client on the raw protocol that keeps nothing of what was answered: it writes a note and counts it in one transaction, waits
-/// for the answer, and comes again when it is cut.
+/// A client with the raw protocol that keeps no answered transaction. It writes a note and counts it in one
+/// transaction, waits for the answer, and connects again when it is cut.
 final class RawWriter: Sendable {
     struct Log {
         /// The texts that were answered, in order.
         var acknowledged: [String] = []
-        /// The highest number that was.
+        /// The highest answered order number.
         var last: SequenceNumber = 0
-        /// When it was answered, since it was last asked.
+        /// The times of the answers since the last check.
         var answers: [ContinuousClock.Instant] = []
-        /// The most that was called safe.
+        /// The highest number that was called safe.
         var durable: SequenceNumber = 0
-        /// Times that it took a new client id, since what it had been answered is lost.
+        /// The number of times that it took a new client id, because its answered transactions were lost.
         var forgotten = 0
         var rejected = 0
-        /// What ended a connection, or was said besides.
+        /// Closed connections and unexpected messages, by text.
         var troubles: [String: Int] = [:]
     }
 
@@ -45,11 +45,11 @@ final class RawWriter: Sendable {
         var connection: Int64 = 0
         var isNew = true
         var settled: Int64 = 0
-        /// Sent under the next number, and not answered.
+        /// The transaction that was sent under the next number, without an answer.
         var sent: (text: String, transaction: Transaction)?
     }
 
-    /// Until it is cancelled.
+    /// Runs until it is cancelled.
     func run() async {
         var standing = Standing()
         while !Task.isCancelled {
@@ -62,7 +62,7 @@ final class RawWriter: Sendable {
                 if closed.code == CloseCode.clientUnknown.rawValue { forget(&standing) }
             } catch {
                 note("\(type(of: error))")
-                // Whether the id was registered is not known.
+                // It is unknown whether the id was registered.
                 if standing.isNew { standing = Standing() }
             }
             try? await ContinuousClock().sleep(for: .milliseconds(50))
@@ -123,7 +123,7 @@ final class RawWriter: Sendable {
         }
     }
 
-    /// Takes a new client id: of what it was answered nothing is kept that could be offered.
+    /// Takes a new client id: no answered transaction is kept, so none can be offered again.
     private func forget(_ standing: inout Standing) {
         log.withLock { $0.forgotten += 1 }
         standing = Standing()

@@ -10,7 +10,7 @@ import TidemarkNIOTransport
 
 /// Two servers on one database whose keys are changed one server after the other.
 actor RotatedServers {
-    /// One line a key, the first signs or seals.
+    /// Keys, one a line; the first signs or seals.
     struct Keys: Sendable {
         var secrets: [String]
         var cursors: [String]
@@ -61,7 +61,7 @@ actor RotatedServers {
 
     func url(_ number: Int) -> String { "http://\(settings[number].listen)" }
 
-    /// A call with a body of JSON.
+    /// Makes a call with a JSON body.
     func post(
         _ path: String, _ body: [UInt8], at number: Int, token: String? = nil
     ) async throws -> (status: Int, body: Data) {
@@ -73,7 +73,7 @@ actor RotatedServers {
         return (answer.status, Data(answer.body))
     }
 
-    /// A token as a backend makes it that has the secret.
+    /// A token as a backend with the secret makes it.
     static func token(_ user: String, by secret: String) async throws -> String {
         let secret = try ServerSecret(Array(secret.utf8), from: .secret)
         return try await TokenIssuer(secret: secret.tokens, now: wallClock)

@@ -1,14 +1,14 @@
-/// A shell's text as commands, as far as the documents go: quotes, variables, comments, pipes, lists, redirections, `$(…)` and
-/// `bash -c '…'`. Pure.
+/// Commands of a shell's text, as far as the documents need it: quotes, variables, comments, pipes, lists,
+/// redirections, `$(…)` and `bash -c '…'`. Pure.
 struct ShellWords {
-    /// A command's words, without what is set before it and where its input and output go.
+    /// The words of each command, without assignments before it and without redirections.
     private(set) var commands: [[String]] = []
 
     private let text: [Character]
     private var index = 0
     private var words: [String] = []
     private var word: String?
-    /// The next word is the target of a redirection.
+    /// True when the next word is the target of a redirection.
     private var redirects = false
 
     init(_ text: String) {
@@ -16,7 +16,7 @@ struct ShellWords {
         while index < self.text.count { step() }
         endCommand()
         for command in commands {
-            // What another shell is given, and what a wrapper runs.
+            // The script of another shell, and the command of a wrapper.
             if let script = command.firstIndex(of: "-c"), script + 1 < command.count, command.contains("bash") {
                 commands += ShellWords(command[script + 1]).commands
             }
@@ -57,7 +57,7 @@ struct ShellWords {
         index += 1
     }
 
-    /// Behind the `$` of `$(…)`.
+    /// Parses a substitution, after the `$` of `$(…)`.
     private mutating func substitution() {
         var depth = 0
         let start = index + 1
@@ -98,22 +98,23 @@ struct DocumentedCommands {
         var document: String
         var program: String
         var arguments: [String]
-        /// It stands in a line of text, where a part of a command may stand for it.
+        /// True when it is in a line of text, where it may be only a part of a command.
         var isMention = false
-        /// The document says that it is not run: "Not run" in the paragraph before its block, or "(not run" behind a mention.
+        /// True when the document says that it is not run: "Not run" in the paragraph before its block, or "(not run"
+        /// after a mention.
         var isMarked = false
 
         var description: String { "\(document): \(program) \(arguments.joined(separator: " "))" }
     }
 
-    /// What stands between two fences.
+    /// The text between two fences.
     struct Block: Hashable {
-        /// The number of its first fence's line.
+        /// The line number of its first fence.
         var line: Int
-        /// Behind the fence; empty for commands, `text` or another for what is none.
+        /// The text after the fence: empty for commands; `text` or another word for other contents.
         var language: String
         var isMarked: Bool
-        /// Those of the two programs.
+        /// The commands of the two programs in it.
         var commands: [Command] = []
     }
 
@@ -157,7 +158,7 @@ struct DocumentedCommands {
     private mutating func add(_ text: String, _ document: String, isMention: Bool = false, isMarked: Bool) {
         for words in ShellWords(text).commands {
             guard let place = words.firstIndex(where: { Self.programs.contains($0) }) else { continue }
-            // Other words may stand before it: settings of the environment, `exec`, a container's name.
+            // Other words may precede it: settings of the environment, `exec`, a container's name.
             guard !isMention || place == 0, !Self.isNamed(words, place) else { continue }
             let arguments = words[(place + 1)...].filter { $0 != "…" && $0 != "..." }
             commands.append(
@@ -169,14 +170,14 @@ struct DocumentedCommands {
 
     private static let programs = ["tidemark", "tide"]
 
-    /// The word is an argument of another program, such as a role or a service of that name.
+    /// True when the word is an argument of another program, such as a role or a service of that name.
     private static func isNamed(_ words: [String], _ place: Int) -> Bool {
         let others = [
             "createuser", "createdb", "runuser", "systemctl", "journalctl", "docker", "psql", "CREATE", "GRANT",
             "apt-get",
         ]
         guard let first = words.first, others.contains(first) else { return false }
-        // What runs in a container is a command of ours.
+        // A command that runs in a container is one of ours.
         return !(first == "docker" && words[..<place].contains("exec"))
     }
 }

@@ -4,10 +4,10 @@ import Foundation
 
 /// The PostgreSQL that tests may use.
 enum TestPostgres {
-    /// The keyword form that the scripts export, as the URI that commands take; `nil` where none is named.
+    /// The exported keyword string, as the URI that commands accept; `nil` when none is set.
     static var uri: String? { ProcessInfo.processInfo.environment["TIDEMARK_TEST_POSTGRES"].map(uri) }
 
-    /// The same server's database of that name.
+    /// The URI of another database on the same server.
     static func uri(of database: String) throws -> String {
         guard let uri, var parts = URLComponents(string: uri) else {
             throw ServerProcessError("no PostgreSQL is named")
@@ -17,12 +17,12 @@ enum TestPostgres {
         return text
     }
 
-    /// Runs a statement on the database that is named.
+    /// Runs a statement on the configured database.
     static func run(_ sql: String) async throws {
         try await run("/usr/bin/env", ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", uri ?? "", "-c", sql])
     }
 
-    /// Runs a program to its end; its last lines.
+    /// Runs a program to its end, and returns its last lines.
     @discardableResult
     static func run(_ program: String, _ arguments: [String]) async throws -> [String] {
         let child = try ChildProcess(program, arguments)

@@ -5,7 +5,7 @@
 #   TIDEMARK  the program of that commit: git worktree add ../landed 4cd0227, and there swift build --product tidemark
 #   POSTGRES  the URI of an empty PostgreSQL database; pg_dump must be in the PATH
 #
-# The times in them are those of the run; everything else is written below.
+# Their times are those of the run; everything else is defined below.
 set -euo pipefail
 
 tidemark=$(realpath "$1")
@@ -29,7 +29,7 @@ start() {
     url=$(sed -n 's/.*listening on \(http[^ ]*\).*/\1/p' log)
 }
 
-# SIGTERM: an SQLite file is whole afterwards.
+# SIGTERM: afterwards an SQLite file is complete.
 stop() {
     kill "$server"
     wait "$server" || true
@@ -44,7 +44,7 @@ call() {
     echo
 }
 
-# id NUMBER: of a transaction or record.
+# id NUMBER: prints the id of a transaction or record.
 id() { printf '0198f000-0000-7000-8000-%012d' "$1"; }
 
 message() {
@@ -63,12 +63,12 @@ fill() {
     call ann POST /v1/push "{\"client\":\"$ann\",\"conn\":1,\"first\":1,\"acked\":0,\"m\":[$all]}"
     # A value that bob had not seen is overwritten: the ledger.
     call bob POST /v1/push "{\"client\":\"$bob\",\"conn\":1,\"first\":1,\"acked\":0,\"m\":[{\"id\":\"$(id 2001)\",\"at\":1760000000001,\"ops\":[{\"o\":\"patch\",\"c\":\"conversations\",\"i\":\"$room\",\"set\":{\"name\":\"renamed\"},\"was\":{\"name\":1}}]}]}"
-    # 8 a tombstone, 9 a member less, 10 a refused transaction; nothing of them is acknowledged.
+    # 8 a tombstone, 9 one member less, 10 a refused transaction; none of them is acknowledged.
     call ann POST /v1/push "{\"client\":\"$ann\",\"conn\":1,\"first\":8,\"acked\":7,\"m\":[
         {\"id\":\"$(id 1008)\",\"at\":1760000000002,\"ops\":[{\"o\":\"del\",\"c\":\"messages\",\"i\":\"$(id 103)\"}]},
         {\"id\":\"$(id 1009)\",\"at\":1760000000003,\"ops\":[{\"o\":\"patch\",\"c\":\"conversations\",\"i\":\"$room\",\"rem\":{\"participantIds\":[\"cid\"]}}]},
         {\"id\":\"$(id 1010)\",\"at\":1760000000004,\"ops\":[{\"o\":\"del\",\"c\":\"messages\",\"i\":\"$(id 999)\"}]}]}"
-    # A blob, and a workspace that has nothing to do with all this.
+    # A blob, and an independent workspace.
     call ann PUT "/v1/blobs/$(sha256sum blob | cut -d ' ' -f 1)?scope=$room" @blob
     call zoe POST /v1/clients "{\"client\":\"$ann\"}" other
     call zoe POST /v1/push "{\"client\":\"$ann\",\"conn\":1,\"first\":1,\"acked\":0,\"m\":[{\"id\":\"$(id 1)\",\"at\":1760000000000,\"ops\":[{\"o\":\"put\",\"c\":\"users\",\"i\":\"$(id 5)\",\"f\":{\"displayName\":\"Zoe\"}}]}]}" other
@@ -78,7 +78,7 @@ seq 1 3000 >blob
 
 start "sqlite:$work/server.sqlite"
 fill
-# A device: what it got, and what it wrote once the server was gone.
+# A device: the records it received, and its writes after the server's end.
 printf 'first\nsecond\n' | "$tidemark" chat --dev --user bob --conversation ann --database device.sqlite --server "$url" >/dev/null
 printf 'hello\n' | "$tidemark" chat --dev --user bob --conversation renamed --database device.sqlite --server "$url" >/dev/null
 stop
@@ -91,7 +91,7 @@ stop
 pg_dump --inserts --no-owner --no-privileges "$postgres" | grep -v -e '^--' -e '^SET ' -e '^SELECT pg_catalog' -e '^\\' -e '^$' \
     | sed -e 's/public\.//g' >postgres.sql
 
-# Small: what was deleted on the way is no part of them.
+# Small files: pages that were freed on the way are removed.
 for file in server.sqlite server.blobs.sqlite device.sqlite; do
     [[ ! -e $file-wal ]] || sqlite3 "$file" 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
     sqlite3 "$file" VACUUM

@@ -7,7 +7,7 @@ import TidemarkModel
 /// 2026-01-01T00:00:00Z in seconds.
 let start: Int64 = 1_767_225_600
 
-/// Claims as JSON: those of a good token for an hour, with changes; an empty one takes the claim away.
+/// The claims of a good token for an hour, as JSON, with changes; an empty change removes the claim.
 func claims(_ changes: [String: String] = [:]) -> String {
     var fields = [
         "iss": #""https://id.example""#, "aud": #""app""#, "sub": #""ann""#, "exp": "\(start + 3_600)",
@@ -17,7 +17,7 @@ func claims(_ changes: [String: String] = [:]) -> String {
     return "{" + fields.sorted { $0.key < $1.key }.map { #""\#($0)":\#($1)"# }.joined(separator: ",") + "}"
 }
 
-/// Issuers of a document, and a verifier of them at a time; nothing is fetched.
+/// The issuers of a document, and a verifier at their time; nothing is fetched.
 func verifier(
     _ document: String, files: [String: String] = [:], own: [TokenSecret] = [], at seconds: Int64 = start
 ) async throws -> TokenVerifier {
@@ -35,7 +35,7 @@ func verifier(_ issuers: [Issuer], at seconds: Int64 = start) -> TokenVerifier {
     return TokenVerifier(issuers, keys: keys, now: now)
 }
 
-/// The document of one issuer with the keys that are given; more members may follow.
+/// The document of one issuer with the given keys; more members may follow.
 func document(_ keys: String, _ algorithms: String, _ more: String = "") -> String {
     """
     {"issuers": [{"name": "id", "issuer": "https://id.example", "audience": "app",
@@ -44,7 +44,7 @@ func document(_ keys: String, _ algorithms: String, _ more: String = "") -> Stri
 }
 
 extension TokenVerifier {
-    /// The label of what came of it; `accepted` for a good one.
+    /// The label of the verdict; `accepted` for a good token.
     func label(_ token: String) async -> String {
         switch await verify(token).outcome {
         case .accepted: "accepted"

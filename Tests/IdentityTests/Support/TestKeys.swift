@@ -6,17 +6,17 @@ import TidemarkModel
 
 @testable import TidemarkIdentity
 
-/// A key of the tests: signs whatever header and claims a test wants, and says its public half as an issuer would.
+/// A key of the tests: it signs any header and claims, and has the public half in an issuer's form.
 struct TestKey: Sendable {
     let id: String?
     let algorithm: String
     private let signer: any JWTAlgorithm
     /// The members of its JWK.
     let jwk: String
-    /// `nil` for a secret.
+    /// The key in PEM; `nil` for a secret.
     let pem: String?
 
-    /// Making one takes a while: all tests share these.
+    /// A shared key: making one takes a while.
     static let rsa = try? rsaKey("rsa-1")
     static let otherRSA = try? rsaKey("rsa-2")
 
@@ -61,7 +61,7 @@ struct TestKey: Sendable {
     /// A JWK set of some keys.
     static func set(_ keys: TestKey...) -> String { #"{"keys":[\#(keys.map(\.jwk).joined(separator: ","))]}"# }
 
-    /// Signs claims under a header of its own, or one that is given.
+    /// Signs claims with its own header, or with the given one.
     func sign(_ claims: String, header: String? = nil) throws -> String {
         let own = #"{"alg":"\#(algorithm)","typ":"JWT"\#(id.map { #","kid":"\#($0)""# } ?? "")}"#
         let text = Base64URL.encode((header ?? own).utf8) + "." + Base64URL.encode(claims.utf8)

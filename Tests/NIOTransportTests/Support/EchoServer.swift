@@ -7,7 +7,7 @@ import NIOSSL
 import ServiceLifecycle
 import TidemarkEdge
 
-/// A server whose sockets do what one closure says, on a port of its own, for the length of another.
+/// A server on a port of its own whose sockets are handled by one closure, for the length of another.
 enum EchoServer {
     /// - Parameter received: called on the socket's event loop for each message.
     static func running(

@@ -1,7 +1,8 @@
 import NIOCore
 import NIOPosix
 
-/// A TCP server that reads one HTTP head from each connection, sends a fixed answer and then does as it is told.
+/// A TCP server that reads one HTTP head from each connection, sends a fixed answer and then ends or stays as
+/// configured.
 enum ScriptedServer {
     enum Ending: Sendable {
         case hangUp

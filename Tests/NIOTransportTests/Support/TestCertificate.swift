@@ -1,6 +1,6 @@
 import Foundation
 
-/// A certificate of localhost that signs itself, and its key: for tests only, trusted by nobody.
+/// A self-signed certificate of localhost, and its key: for tests only, trusted by no client.
 enum TestCertificate {
     static let certificate = """
         -----BEGIN CERTIFICATE-----
@@ -29,7 +29,7 @@ enum TestCertificate {
         let url = FileManager.default.temporaryDirectory.appending(path: "tidemark-\(UUID()).pem")
         try Data(certificate.utf8).write(to: url)
         defer {
-            // Left behind, it would be one small file in the system's temporary folder.
+            // If it remains, it is one small file in the system's temporary folder.
             try? FileManager.default.removeItem(at: url)
         }
         try await body(url.path)

@@ -4,12 +4,12 @@ import Tidemark
 import TidemarkNIOTransport
 import TidemarkRepairShop
 
-/// One device of one of the staff.
+/// One device of a member of the staff.
 struct Workbench: Sendable {
     let store: SyncStore
     let shop: RepairShop
 
-    /// Opens a shop, or goes to one that exists.
+    /// Opens a shop, or joins an existing one.
     static func open(_ user: String, shop: UUID? = nil, schema: Schema? = nil) async throws -> Workbench {
         var environment = StoreEnvironment.system
         environment.app = "bench 1"
@@ -35,7 +35,7 @@ struct Workbench: Sendable {
         for try await count in store.outbox.pendingCount where count == 0 { return }
     }
 
-    /// A client and an order of theirs.
+    /// Creates a client and their order.
     func take(_ notes: String, status: OrderStatus = .received, at time: Double = 0) async throws -> Order {
         let client = Client(shop: shop.id, lastName: "Cem")
         try await shop.clients.create(client)
@@ -57,7 +57,7 @@ struct Workbench: Sendable {
 }
 
 extension Listings {
-    /// The first listing that fits; the suite's time limit ends the waiting.
+    /// The first matching listing; the suite's time limit ends the wait.
     func first(where fits: @Sendable (Listing<Model>) -> Bool) async -> Listing<Model>? {
         for await listing in self where fits(listing) { return listing }
         return nil

@@ -3,16 +3,17 @@ import Testing
 import Tidemark
 import TidemarkLock
 
-/// A device that is signed in by an account, whatever answers are lost.
+/// A device that is signed in with an account, whichever answers are lost.
 @Suite(.timeLimit(.minutes(5))) struct AccountClientTests {
     private struct Lost: Error {}
 
-    /// A server with one account: the last token gives the next, the one before gives the same next again, an older one ends all.
+    /// A server with one account. The last token gives the next; the one before gives the same next again; an older one
+    /// ends all.
     private final class Server: Sendable {
         struct State {
             var counter = 0
             var calls: [String] = []
-            /// Answers that do not arrive.
+            /// The number of answers that do not arrive.
             var lost = 0
             var status = 200
             var isOver = false
@@ -70,7 +71,7 @@ import TidemarkLock
         return client
     }
 
-    @Test func `each token comes by the one that was kept last, also after answers that were lost`() async throws {
+    @Test func `each token is requested with the one that was stored last, also after lost answers`() async throws {
         let client = try await loggedIn()
         #expect(try await client.token() == "t2")
         for _ in 0..<3 {
@@ -79,11 +80,11 @@ import TidemarkLock
             _ = try await client.token()
         }
         #expect(try await client.token() == "t6")
-        // Another start of the app goes on.
+        // Another start of the app continues.
         #expect(try await AccountClient(keeping: keeper, post: server.post).token() == "t7")
     }
 
-    @Test func `who asks at the same time is served one after the other`() async throws {
+    @Test func `simultaneous callers are served one after the other`() async throws {
         let client = try await loggedIn()
         let tokens = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<20 { group.addTask { try await client.token() } }
@@ -92,7 +93,7 @@ import TidemarkLock
         #expect(tokens.count == 20 && server.state.withLock { $0.counter } == 21)
     }
 
-    @Test func `what could not be kept is given again`() async throws {
+    @Test func `a token that could not be stored is given again`() async throws {
         let client = try await loggedIn()
         keeper.isFull.withLock { $0 = true }
         await #expect(throws: Lost.self) { try await client.token() }
@@ -101,7 +102,7 @@ import TidemarkLock
         #expect(try await client.token() == "t2")
     }
 
-    @Test func `only the server's word signs out, and a busy one or a proxy does not`() async throws {
+    @Test func `only the server's refusal signs out, and a busy server or a proxy does not`() async throws {
         let client = try await loggedIn()
         for (status, failure) in [
             (503, AccountFailure.unavailable(retryAfter: .milliseconds(1_500))),

@@ -4,7 +4,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// I-12, I-14, I-17: pages that come late, twice or out of step with the stream end in the server's state.
+/// I-12, I-14, I-17: pages that arrive late, twice or out of step with the stream end in the server's state.
 @Suite struct BackfillPropertyTests {
     @Test(arguments: 1...10)
     func `pages and frames in any interleaving end in the server's state`(seed: UInt64) throws {
@@ -16,7 +16,7 @@ import TidemarkWire
         _ = try bench.database.beginConnection()
         try bench.database.welcomed(
             .make(cursor: "s\(cursor)", added: [.init(scope: server.room, since: 1, role: .member)]))
-        /// Answers on their way; any of them may come at any time, and come again.
+        /// Answers on their way; each may arrive at any time, and again.
         var flying: [PageAnswer] = []
         var landed: [PageAnswer] = []
 

@@ -5,13 +5,13 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// R-70, R-71: one answer beside one copy.
+/// R-70, R-71: one answer compared with one copy.
 @Suite struct ComparedRangeTests {
     private let bench: Bench
     private let scope = RecordKey.room(1).scope
     private var record: RecordKey { .note(1) }
 
-    /// A room that is filled, with one note of number 5.
+    /// Makes a room that is filled, with one note of number 5.
     init() throws {
         bench = try Bench()
         try bench.join(scope)
@@ -25,7 +25,7 @@ import TidemarkWire
             lists: lists)
     }
 
-    /// What a server says that read at 20, and has the note with this text at this number.
+    /// The answer of a server that read at 20, and has the note with this text at this number.
     private func listed(_ text: String?, seq: SequenceNumber = 5, at: SequenceNumber = 20) throws -> CompareAnswer {
         let request = request(lists: true)
         var digest = RecordDigest()
@@ -53,12 +53,12 @@ import TidemarkWire
         return found
     }
 
-    @Test func `the same is no difference`() throws {
+    @Test func `equal contents are no difference`() throws {
         #expect(try differences(try listed("here")).isEmpty)
         #expect(try bench.count("tidemark_refetch") == 0)
     }
 
-    @Test func `other contents under the same number are asked for by id, and stay to be seen`() throws {
+    @Test func `other contents under the same number are requested by id, and stay visible`() throws {
         let found = try differences(try listed("there"))
         #expect(found.map(\.changed) == [1] && found.map(\.records) == [1])
         #expect(try bench.count("tidemark_refetch") == 1)
@@ -67,7 +67,7 @@ import TidemarkWire
         #expect(try bench.fields(record)?["text"] == .string("there"))
     }
 
-    @Test func `a collection and a field with other names than the server's are compared by the server's`() throws {
+    @Test func `renamed collections and fields are compared under the server's names`() throws {
         let renamed = TestSchema.text
             .replacing(#""notes": {"#, with: #""cards": {"was": "notes", "#)
             .replacing(#""text": {"type": "string", "max": 100}"#, with: #""words": {"type": "string", "was": "text"}"#)
@@ -90,7 +90,7 @@ import TidemarkWire
         #expect(try digest() == server, "the base under a pending write likewise")
     }
 
-    @Test func `counts of a server that add up to more than a number holds are taken`() throws {
+    @Test func `counts of a server whose sum overflows a number are accepted`() throws {
         _ = try bench.database.nextComparison(isAsked: true, now: 0)
         let digest = try #require(RecordDigest(count: 1 << 52, text: String(repeating: "0", count: 32)))
         let parts = (0..<3_000).reversed().map { CompareAnswer.Part(low: Int64($0), at: 20, digest: digest) }
@@ -99,7 +99,7 @@ import TidemarkWire
         #expect(try bench.database.writer.read { try Meta.comparedRecords.integer($0) } == 1 << 53)
     }
 
-    @Test func `what is pending is neither compared nor lost`() throws {
+    @Test func `pending writes are neither compared nor lost`() throws {
         try bench.write(1, .set(record, "text", "mine"))
         #expect(try differences(try listed("here")).isEmpty, "the server does not know it yet")
         #expect(try differences(try listed("there")).map(\.changed) == [1])
@@ -107,7 +107,7 @@ import TidemarkWire
         #expect(try bench.count("tidemark_outbox") == 1)
     }
 
-    @Test func `a record with pending writes counts once, as the server has it`() throws {
+    @Test func `a record with pending writes is compared once, as the server has it`() throws {
         let table = try #require(bench.database.tables["notes"])
         func digest() throws -> RecordDigest {
             try bench.database.writer.read { db in
@@ -121,7 +121,7 @@ import TidemarkWire
         #expect(try digest() == before)
     }
 
-    @Test func `what was changed or deleted since the server read is no difference`() throws {
+    @Test func `a change or deletion since the server's read is no difference`() throws {
         try bench.apply(.note(1, seq: 30, born: 5, ["text": "newer"]))
         #expect(try differences(try listed("here")).isEmpty)
         try bench.apply(from: "c1", to: "c2", .note(1, seq: 31, born: 5, deleted: true))
@@ -129,7 +129,7 @@ import TidemarkWire
         #expect(try bench.count("tidemark_refetch") == 0)
     }
 
-    @Test func `an older state, a missing and an extra record are told apart`() throws {
+    @Test func `an older state, a missing and an extra record are distinguished`() throws {
         #expect(try differences(try listed("later", seq: 9)).map(\.outdated) == [1])
         try bench.database.change { try $0.execute(sql: "DELETE FROM tidemark_refetch; DELETE FROM notes") }
         #expect(try differences(try listed("here")).map(\.missing) == [1])
@@ -138,7 +138,7 @@ import TidemarkWire
         #expect(try differences(try listed(nil)).map(\.extra) == [1])
     }
 
-    @Test func `what was evicted meanwhile is not missing`() throws {
+    @Test func `a record that was evicted meanwhile is not missing`() throws {
         _ = try bench.database.nextComparison(isAsked: true, now: 0)
         let answer = try listed("here")
         try bench.database.change {

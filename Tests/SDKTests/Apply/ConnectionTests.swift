@@ -9,7 +9,7 @@ import TidemarkWire
     private let room = RecordKey.room(1).scope
     private let other = RecordKey.room(2).scope
 
-    @Test func `a copy is as new as the welcome where the server has no change, and as the change where that is newer`()
+    @Test func `a copy is as new as the welcome if the server has no change, and as the change if that is newer`()
         throws
     {
         let bench = try Bench()
@@ -49,8 +49,7 @@ import TidemarkWire
         #expect(try again.beginConnection().written == 2, "what has still to be sent counts")
     }
 
-    @Test func `a role that changed while the device was away is the new one, of the grant that it is told of`() throws
-    {
+    @Test func `a role that changed while the device was away is replaced, in the grant of the welcome`() throws {
         let bench = try Bench()
         try bench.join(room, since: 4)
         func welcome(_ role: Role, since: SequenceNumber) throws {
@@ -75,7 +74,7 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "pending")
     }
 
-    @Test func `the welcome drops what is no longer granted and fills what is new`() throws {
+    @Test func `the welcome drops scopes that are no longer granted and fills new ones`() throws {
         let bench = try Bench()
         try bench.join(room, other)
         try bench.apply(.note(1, seq: 3), .note(2, in: 2, seq: 4))
@@ -91,7 +90,7 @@ import TidemarkWire
         #expect(try bench.database.nextPages(limit: 9).map(\.since) == [9])
     }
 
-    @Test func `resync keeps the copy to be seen until pages replace it, and what is pending`() throws {
+    @Test func `a resync keeps the copy visible until pages replace it, and keeps pending writes`() throws {
         let bench = try Bench()
         try bench.join(room, other)
         try bench.apply(.note(1, seq: 13, ["text": "a"]), .note(2, seq: 14), .note(3, seq: 15), .note(4, seq: 16))
@@ -108,10 +107,10 @@ import TidemarkWire
         #expect(try bench.fields(.note(1))?["text"] == "mine")
         #expect(try bench.row(.note(2)) == nil)
         for kept in [3, 4, 5] { #expect(try bench.row(.note(UInt64(kept))) != nil) }
-        // What is not granted any more goes at once.
+        // A scope that is no longer granted is deleted at once.
         #expect(try bench.row(.note(9)) == nil)
         #expect(try bench.database.nextPages(limit: 9).count == 1)
-        // The restored server has older states of two notes, and never heard of the others.
+        // The restored server has older states of two notes, and never had the others.
         try bench.page(room, "notes", .note(3, seq: 3, ["text": "old"]), .note(1, seq: 2, ["text": "old"]))
         #expect(try bench.fields(.note(1))?["text"] == "mine")
         #expect(try bench.row(.note(1))?.seq == 2)

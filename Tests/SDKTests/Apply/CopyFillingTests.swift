@@ -5,12 +5,12 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// a copy that is older than what deletions the server remembers.
+/// a copy from before the deletions that the server remembers.
 @Suite struct CopyFillingTests {
     private let bench: Bench
     private let scope = RecordKey.room(1).scope
 
-    /// A room that is filled, with two notes of numbers 5 and 6, which comes back when the server is at 20.
+    /// Makes a room that is filled, with two notes of numbers 5 and 6, which reconnects when the server is at 20.
     init() throws {
         bench = try Bench()
         try bench.join(scope)
@@ -31,7 +31,7 @@ import TidemarkWire
 
     private func next() throws -> CompareRequest? { try bench.database.nextComparison(isAsked: false, now: 5_000) }
 
-    /// Answers all that is asked for, as a server that has these notes.
+    /// Answers all requests as a server with these notes.
     @discardableResult
     private func compare(_ notes: Change...) throws -> [SyncLogEvent] {
         var events: [SyncLogEvent] = []
@@ -62,7 +62,7 @@ import TidemarkWire
         return events
     }
 
-    @Test func `what is the same is not fetched, and the copy goes on from the head`() throws {
+    @Test func `unchanged records are not fetched, and the copy continues from the head`() throws {
         try welcome()
         #expect(try bench.database.beginConnection().cursor == "c20")
         #expect(try isFilling && bench.database.beginConnection().isBehind)
@@ -72,7 +72,7 @@ import TidemarkWire
         #expect(events.contains { if case .compared = $0 { true } else { false } })
     }
 
-    @Test func `what changed, died or came meanwhile is fetched, and no mistake is told`() throws {
+    @Test func `records changed, deleted or created meanwhile are fetched, and no mistake is reported`() throws {
         try welcome()
         #expect(try bench.fields(.note(1))?["text"] == .string("one"), "it stays to be seen")
         let events = try compare(.note(1, seq: 12, born: 5, ["text": "eins"]), .note(3, seq: 14, ["text": "three"]))
@@ -83,7 +83,7 @@ import TidemarkWire
         #expect(try bench.database.writer.read { try Meta.differences.integer($0) ?? 0 } == 0)
     }
 
-    @Test func `what was written before stays pending, on what the server has now`() throws {
+    @Test func `earlier writes stay pending, over the server's present records`() throws {
         try bench.write(1, .set(.note(1), "done", .boolean(true)))
         try welcome()
         #expect(try bench.toFetch.first?.ids == [RecordKey.note(1).id])
@@ -94,7 +94,7 @@ import TidemarkWire
         #expect(try bench.count("tidemark_outbox") == 1)
     }
 
-    @Test func `what is settled meanwhile stays to be seen until its row is here`() throws {
+    @Test func `a transaction settled meanwhile stays visible until its row arrives`() throws {
         try bench.write(1, .set(.note(1), "done", .boolean(true)))
         _ = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
         try welcome()
@@ -108,7 +108,7 @@ import TidemarkWire
         #expect(try !isFilling)
     }
 
-    @Test func `a kill between two answers changes nothing, and a connection that says nothing new neither`() throws {
+    @Test func `neither a kill between two answers nor a connection without news changes anything`() throws {
         try welcome()
         _ = try next()
         try welcome(.ok)
@@ -118,7 +118,7 @@ import TidemarkWire
         #expect(try bench.count("notes") == 1)
     }
 
-    @Test func `a server that compares nothing has the copy filled by pages`() throws {
+    @Test func `a server that cannot compare makes the copy fill by pages`() throws {
         try welcome()
         try welcome(.ok, answersCompare: false)
         #expect(try !bench.database.beginConnection().isBehind)
@@ -127,7 +127,7 @@ import TidemarkWire
             "what belongs to a room comes behind it")
     }
 
-    @Test func `what the server refuses to compare is filled by pages`() throws {
+    @Test func `collections that the server refuses to compare are filled by pages`() throws {
         try welcome()
         while let request = try next() {
             try bench.database.drop(request)
@@ -144,7 +144,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(1))?["text"] == .string("one"))
     }
 
-    @Test func `what is here below the floor of its collection is asked for by its id`() throws {
+    @Test func `records below the floor of their collection are requested by id`() throws {
         try bench.database.change {
             try $0.execute(
                 sql:
@@ -161,7 +161,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(2))?["text"] == .string("two"))
     }
 
-    @Test func `what an eviction leaves below its floor meanwhile is asked for by its id`() throws {
+    @Test func `records that an eviction leaves below its floor meanwhile are requested by id`() throws {
         try bench.write(1, .set(.note(1), "done", .boolean(true)))
         var policy = CachePolicy()
         policy.rowsMax = 1
@@ -187,7 +187,7 @@ import TidemarkWire
         #expect(try empty.database.nextComparison(isAsked: false, now: 5_000) == nil)
     }
 
-    @Test func `a scope that is lost meanwhile ends what is compared in it, and the next comparison tells mistakes`()
+    @Test func `a scope lost meanwhile ends its comparison, and the next comparison reports mistakes`()
         throws
     {
         try welcome()
@@ -199,7 +199,7 @@ import TidemarkWire
         #expect(try bench.database.writer.read { try Meta.behind.integer($0) } == 0)
     }
 
-    @Test func `what is evicted whole while it waits to be compared ends the comparison`() throws {
+    @Test func `a scope evicted while it waits to be compared ends the comparison`() throws {
         try welcome()
         try bench.database.change {
             try $0.execute(

@@ -13,7 +13,7 @@ import TidemarkWire
         return bench
     }
 
-    @Test func `the echo of an own create fills the server's names in place`() throws {
+    @Test func `the echo of an own create fills in the server's values`() throws {
         let bench = try bench()
         try bench.write(1, .note(1, ["text": "hi"]))
         let rowid = try bench.string("SELECT rowid FROM notes")
@@ -31,7 +31,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `an echo that comes before its settlement shows no second row and stays pending`() throws {
+    @Test func `an echo that arrives before its settlement shows no second row and stays pending`() throws {
         let bench = try bench()
         try bench.write(1, .note(1, ["text": "hi"]))
         try bench.write(2, .set(.note(1), "text", "ho"))
@@ -45,7 +45,7 @@ import TidemarkWire
         #expect(try bench.row(.note(1))?.seq == 9)
     }
 
-    @Test func `another device's change goes under what is pending`() throws {
+    @Test func `another device's change is applied under pending writes`() throws {
         let bench = try bench()
         try bench.apply(.note(1, seq: 5, ["text": "a", "likes": 1]))
         try bench.write(1, .update(.note(1), [NamedPatch("likes", .increment(10))]))
@@ -58,7 +58,7 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "synced")
     }
 
-    @Test func `a patch that no longer applies is left out and left to the server`() throws {
+    @Test func `a patch that no longer applies is left for the server to judge`() throws {
         let bench = try bench()
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
         try bench.write(1, .set(.note(1), "text", "mine"))
@@ -82,7 +82,7 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "failed")
     }
 
-    @Test func `a number that is settled without its outcome was told to somebody else`() throws {
+    @Test func `a number that is settled without its outcome was answered to another file`() throws {
         let bench = try bench()
         try bench.write(1, .note(1))
         let error = #expect(throws: StoreError.self) {

@@ -4,7 +4,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Frames that waited together are applied in one transaction, and leave what they would have left one by one.
+/// Frames that waited together are applied in one transaction, with the same result as one by one.
 @Suite struct FramesTests {
     private func bench() throws -> Bench {
         let bench = try Bench()
@@ -30,7 +30,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [[7], [1, 6], [2, 5], [3, 4], [5, 2], [2, 2, 3]])
-    func `frames together leave what they leave one by one`(sizes: [Int]) throws {
+    func `frames together have the same result as one by one`(sizes: [Int]) throws {
         let (alone, together) = (try bench(), try bench())
         for frame in frames { try alone.database.apply(frame, now: 9_000) }
         var rest = frames[...]
@@ -41,7 +41,7 @@ import TidemarkWire
         #expect(try together.dump() == alone.dump())
     }
 
-    @Test func `one that does not go on where the one before ended takes all with it`() throws {
+    @Test func `a frame that does not continue the one before undoes all of them`() throws {
         let bench = try bench()
         let before = try bench.dump()
         var frames = frames

@@ -4,7 +4,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// what arrives twice, late or out of order changes nothing.
+/// messages that arrive twice, late or out of order change nothing.
 @Suite struct GuardTests {
     private let room = RecordKey.room(1).scope
 
@@ -95,7 +95,7 @@ import TidemarkWire
         #expect(try bench.row(.note(1)) == nil)
     }
 
-    @Test func `a record that was brought back is seen again`() throws {
+    @Test func `a restored record is visible again`() throws {
         let bench = try bench()
         try bench.apply(.note(1, seq: 5))
         try bench.apply(from: "c1", to: "c2", .note(1, seq: 6, born: 5, deleted: true))

@@ -19,11 +19,11 @@ import TidemarkWire
         try bench.database.welcomed(.make(added: added))
     }
 
-    /// Fills everything, one record of its own in each scope, and as much at once as an engine asks for.
+    /// Fills everything, with one record in each scope, and as many requests at once as an engine makes.
     private func fill(_ bench: Bench) throws {
         while case let requests = try bench.database.nextPages(limit: 256), !requests.isEmpty {
             let pages = requests.map { request -> (PageAnswer, to: PageRequest?) in
-                // Scopes have their numbers as grants.
+                // The numbers of scopes are those of their grants.
                 let rows =
                     request.collection == "rooms" ? [Change.room(UInt64(request.since), seq: request.since)] : []
                 return (
@@ -36,7 +36,7 @@ import TidemarkWire
         }
     }
 
-    /// Hundreds of instructions of SQLite's machine that `body` takes.
+    /// The hundreds of instructions of SQLite's virtual machine that `body` uses.
     private func steps(_ bench: Bench, _ body: () throws -> Void) throws -> Int {
         let count = StepCount()
         bench.database.writer.unsafeReentrantWrite { db in
@@ -67,7 +67,7 @@ import TidemarkWire
         #expect(Double(taken[2]) < 2.3 * Double(taken[1]))
     }
 
-    @Test func `what is asked for next is found without a look at what is filled or comes later`() throws {
+    @Test func `the next request is found without reading scopes that are filled or come later`() throws {
         let bench = try Bench()
         try join(bench, 2_000)
         let few = try steps(bench) { try #expect(bench.database.nextPages(limit: 10).count == 10) }
@@ -77,7 +77,7 @@ import TidemarkWire
         #expect(try bench.database.nextPages(limit: 9).allSatisfy { $0.collection == "rooms" })
     }
 
-    @Test func `a device with many scopes says what it holds by digests, and takes what differs`() throws {
+    @Test func `a device with many scopes sends digests of them, and applies the differences`() throws {
         let bench = try Bench()
         try join(bench, 300)
         try fill(bench)
@@ -86,7 +86,7 @@ import TidemarkWire
         #expect(digests.parts.count == 4)
         let left = scopes(300)[7]
         let part = digests.part(of: left)
-        // The server has another list of one part: a scope is not in it, one is under another grant, and one is new.
+        // The server has another list of one part: one scope is missing, one has another grant, and one is new.
         let others = scopes(300).enumerated().filter { digests.part(of: $1) == part && $1 != left }
         let regranted = try #require(others.first).element
         var number: UInt64 = 1_000
@@ -106,7 +106,7 @@ import TidemarkWire
         #expect(try bench.count("rooms") == 298)
     }
 
-    @Test func `a server that knows no digests is sent the list, and what is over goes`() async throws {
+    @Test func `a server without digests is sent the list, and ended scopes are deleted`() async throws {
         let server = ScriptedServer()
         let store = try SyncStore.inMemory(
             account: Bench.user, schema: try TestSchema.schema(), environment: StoreEnvironment.counting())
@@ -123,7 +123,7 @@ import TidemarkWire
         await store.disconnect()
     }
 
-    @Test func `a scope that does not fit goes, and what is pending in it is sent all the same`() throws {
+    @Test func `a scope that does not fit is deleted, and pending writes in it are sent all the same`() throws {
         let bench = try Bench()
         let room = RecordKey.room(1).scope
         try bench.join(room)
@@ -136,7 +136,7 @@ import TidemarkWire
         #expect(try bench.database.lastKnown().scopesLeftOut == 1)
     }
 
-    @Test func `after a cleared cache everything is asked for again`() throws {
+    @Test func `after a cleared cache everything is requested again`() throws {
         let bench = try Bench()
         try join(bench, 300)
         try fill(bench)
@@ -147,7 +147,7 @@ import TidemarkWire
     }
 }
 
-/// Counts on whatever thread the database runs.
+/// Counts on any thread that the database uses.
 private final class StepCount: Sendable {
     private let count = Lock(0)
 

@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Which cursors a copy remembers.
+/// The cursors that a copy remembers.
 @Suite struct PastCursorTests {
     private let room = RecordKey.room(1).scope
 
@@ -35,7 +35,7 @@ import TidemarkWire
         for number in 1...4_000 { try bench.database.apply(frame(number), now: 0) }
         let numbers = try ends(bench).compactMap { Int($0.dropFirst()) }
         #expect(numbers.count == 24 && numbers.first == 4_000 && numbers.last == 1)
-        // Whatever is lost, the copy goes back at most twice as far, and eight frames.
+        // Whatever is lost, the copy goes back at most twice as far, plus eight frames.
         for lost in [1, 10, 100, 1_000, 3_000] {
             let common = numbers.first { $0 <= 4_000 - lost } ?? 0
             #expect(4_000 - common <= 2 * lost + 16, "\(lost) lost, back to \(common)")
@@ -54,7 +54,7 @@ import TidemarkWire
             try log(db).note(.note(11), scope: room, seq: 11)
             try log(db).trim()
             #expect(try !log(db).isComplete(after: 2) && log(db).isComplete(after: 3))
-            // An older word on one that is known changes nothing.
+            // An older message about a known deletion changes nothing.
             try log(db).note(.note(11), scope: room, seq: 5)
         }
         #expect(try bench.count("tidemark_deletion") == 8)

@@ -4,13 +4,14 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What was written here and settled as committed is shown until pages of its scope, still to come, bring the server's row.
+/// Writes of this device that are settled as committed stay visible until later pages of their scope bring the server's
+/// row.
 @Suite struct ProvisionalTests {
     private let room = RecordKey.room(1).scope
 
     private func gained(at seq: SequenceNumber) -> Changes.GrantChange { .init(scope: room, since: seq, role: .owner) }
 
-    /// A room and a note in it, made here, then granted and settled by a frame without rows: the end of a catch-up.
+    /// A room and a note in it, created here, then granted and settled by a frame without rows: the end of a catch-up.
     private func settledBench(_ bench: Bench? = nil) throws -> Bench {
         let bench = try bench ?? Bench()
         try bench.join()
@@ -19,7 +20,7 @@ import TidemarkWire
         return bench
     }
 
-    @Test func `a create that is settled before its scope is filled stays to be seen until a page brings it`() throws {
+    @Test func `a create that is settled before its scope is filled stays visible until a page brings it`() throws {
         let bench = try settledBench()
         let shown = try #require(try bench.row(.note(1)))
         #expect(shown.fields == Fields(dictionaryLiteral: ("text", "mine")).inRoom(1))
@@ -36,7 +37,7 @@ import TidemarkWire
         #expect(try bench.count("notes") == 1 && bench.count("rooms") == 1)
     }
 
-    @Test func `a scope that the welcome named is one to be filled as well`() throws {
+    @Test func `a scope that the welcome named is filled as well`() throws {
         let bench = try Bench()
         try bench.join()
         try bench.write(1, .room(1))
@@ -45,7 +46,7 @@ import TidemarkWire
         #expect(try bench.state(.room(1)) == "synced")
     }
 
-    @Test func `it lives through a restart of the app`() throws {
+    @Test func `it survives a restart of the app`() throws {
         let folder = try TemporaryFolder()
         do { _ = try settledBench(try Bench(path: folder.path("a"))) }
         let again = try Bench(path: folder.path("a"))
@@ -56,13 +57,13 @@ import TidemarkWire
         #expect(try again.row(.room(1))?.seq == 7)
     }
 
-    @Test func `the complete scope keeps only what the server has, and what is pending until it is judged`() throws {
+    @Test func `the complete scope keeps only the server's records, and pending ones until they are judged`() throws {
         let bench = try settledBench()
         try bench.write(2, .note(2))
         try bench.apply(from: "c1", to: "c2", settled: .accepted(2, 2))
         try bench.write(3, .set(.note(2), "text", "more"))
         try bench.page(room, since: 7, "notes")
-        // Someone else deleted both notes; only the end of filling tells.
+        // Another user deleted both notes; only the end of filling shows that.
         #expect(try bench.count("notes") == 2)
         try bench.page(room, since: 7, "rooms", .room(1, seq: 7))
         #expect(try bench.row(.note(1)) == nil)
@@ -78,7 +79,7 @@ import TidemarkWire
         #expect(try bench.count("tidemark_tombstone") == 1)
     }
 
-    @Test func `later writes go on top of it, and a refused one leaves it as it was`() throws {
+    @Test func `later writes are applied over it, and a refused one leaves it unchanged`() throws {
         let bench = try settledBench()
         try bench.write(2, .update(.note(1), [NamedPatch("likes", .increment(2))]))
         try bench.write(3, .update(.note(1), [NamedPatch("likes", .increment(40))]))
@@ -94,7 +95,7 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "synced")
     }
 
-    @Test func `several transactions that are settled together count in their order`() throws {
+    @Test func `several transactions that are settled together are applied in their order`() throws {
         let bench = try Bench()
         try bench.join()
         try bench.write(1, .room(1), .note(1, ["text": "a", "likes": 1]))
@@ -107,7 +108,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(1)) == expected.inRoom(1))
     }
 
-    @Test func `a row that came is never folded upon again`() throws {
+    @Test func `a row that has arrived is never folded upon again`() throws {
         let bench = try Bench()
         try bench.join(room)
         try bench.write(1, .note(1, ["likes": 1]), .update(.note(1), [NamedPatch("likes", .increment(1))]), .note(2))
@@ -117,7 +118,7 @@ import TidemarkWire
         #expect(try bench.row(.note(1))?.seq == 9)
     }
 
-    @Test func `an update settled after its scope was granted anew shows on the record as it was known`() throws {
+    @Test func `an update settled after its scope was granted anew is shown on the known record`() throws {
         let bench = try Bench()
         try bench.join(room)
         try bench.apply(.note(1, seq: 3, ["text": "a", "likes": 1]), .note(2, seq: 4))
@@ -138,7 +139,7 @@ import TidemarkWire
         try bench.apply(from: "c1", to: "c2", settled: .accepted(2, 2))
         #expect(try bench.row(.note(1)) == nil)
         #expect(bench.refusal(.note(1))?.code == .refused(.gone))
-        // Someone brought it back: whatever number the page has counts.
+        // Another user restored it: any number in the page replaces the delete.
         try bench.page(room, since: 7, "notes", .note(1, seq: 9, born: 8, ["text": "back"]))
         #expect(try bench.fields(.note(1))?["text"] == "back")
     }
@@ -152,7 +153,7 @@ import TidemarkWire
         #expect(try other.count("notes") == 0 && other.count("rooms") == 0)
     }
 
-    @Test func `nothing stands in where no page is to come`() throws {
+    @Test func `no row stands in if no page is to come`() throws {
         let bench = try Bench()
         try bench.join(room)
         try bench.page(room, "rooms", .room(1, seq: 2))

@@ -4,10 +4,10 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// I-20: after every transaction each visible row is the newest state that arrived, with the unsettled writes on top in
-/// the order of their numbers; and in the end it is the server's.
+/// I-20: after every transaction each visible row is the newest received state with the unsettled writes applied, in
+/// the order of their numbers. In the end it is the server's.
 @Suite struct RebasePropertyTests {
-    /// What the test knows without looking into the database.
+    /// The test's own state, kept without reading the database.
     private struct Oracle {
         var arrived: [RecordKey: LocalRecord] = [:]
         var pending: [(number: Int64, mutations: [Mutation])] = []
@@ -32,14 +32,14 @@ import TidemarkWire
     }
 
     @Test(arguments: 1...10)
-    func `visible rows are the base with pending writes on top, whatever the interleaving`(seed: UInt64) throws {
+    func `visible rows are the base with pending writes applied, whatever the interleaving`(seed: UInt64) throws {
         var dice = Dice(seed: seed)
         let bench = try Bench()
         var server = try ModelServer()
         var oracle = Oracle()
         var cursor: SequenceNumber = 0
         var id: UInt64 = 0
-        /// Answers that were sent at some time; any of them may come now, and come again.
+        /// Answers that were sent; each may arrive now, and again.
         var pages: [PageAnswer] = []
         _ = try bench.database.beginConnection()
         try bench.database.welcomed(
@@ -62,7 +62,7 @@ import TidemarkWire
                 do {
                     oracle.pending.append((try bench.database.write(transaction), mutations))
                 } catch is StoreError {
-                    // It did not apply to what is visible: nothing may have changed, which the check below sees.
+                    // It did not apply to the visible record: nothing may have changed, which the check below verifies.
                 }
             case 4, 5:
                 let push = try bench.database.nextPush(

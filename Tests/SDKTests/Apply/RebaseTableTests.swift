@@ -4,10 +4,10 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What a device shows of a record that was written here and then elsewhere, as values that were written down by hand: the
-/// property test and the simulator's check merge with the product's own code.
+/// The visible values of a record that was written here and then elsewhere, listed by hand: the property test and the
+/// simulator's check merge with the product's own code.
 @Suite struct RebaseTableTests {
-    /// The server's fields at first, what is written here, the server's fields after that, and what is shown then.
+    /// The server's fields at first, the write here, the server's fields after that, and the visible fields then.
     struct Line: Sendable {
         let first: Fields
         let patches: [NamedPatch]
@@ -39,7 +39,7 @@ import TidemarkWire
         Line(
             ["seen": ["a"]], [NamedPatch("seen", .add(["b"]))], ["seen": ["a", "c"]], shows: ["seen": ["a", "b", "c"]]),
     ])
-    func `what was written here stands on top of what came, by the rule of each field`(_ line: Line) throws {
+    func `a write of this device is applied over received fields, by the rule of each`(_ line: Line) throws {
         let bench = try Bench()
         try bench.join(RecordKey.room(1).scope)
         try bench.apply(.note(1, seq: 5, line.first))
@@ -47,7 +47,7 @@ import TidemarkWire
         try bench.apply(from: "c1", to: "c2", .note(1, seq: 6, born: 5, line.then))
         #expect(try bench.fields(.note(1)) == line.shown.inRoom(1))
         #expect(try bench.state(.note(1)) == "pending")
-        // Refused, it leaves what came.
+        // If it is refused, the received fields stay.
         try bench.apply(from: "c2", to: "c3", settled: .refused(1, 1, .invalid))
         #expect(try bench.fields(.note(1)) == line.then.inRoom(1))
     }

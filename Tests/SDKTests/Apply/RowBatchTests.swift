@@ -28,7 +28,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [1, 7, 8, 9, 64, 65, 200], 1...4)
-    func `a frame of any size leaves what its changes leave one by one`(size: Int, seed: UInt64) throws {
+    func `a frame of any size has the same result as its changes one by one`(size: Int, seed: UInt64) throws {
         var dice = Dice(seed: seed &* 1_000 &+ UInt64(size))
         let (whole, single) = (try bench(), try bench())
         for frame in 0..<3 {
@@ -55,7 +55,7 @@ import TidemarkWire
         #expect(try bench.string("SELECT sum(f244) FROM notes") == "700")
     }
 
-    @Test func `a connection keeps nothing of a frame in its statements`() throws {
+    @Test func `a connection keeps no values of a frame in its statements`() throws {
         let bench = try bench()
         try bench.apply(.note(1, seq: 1, ["text": "large"]))
         let sql = try #require(try bench.database.table("notes").applySQL.last).sql
@@ -68,7 +68,7 @@ import TidemarkWire
         #expect(!bound.contains("large"))
     }
 
-    @Test func `what one frame brings is found, and what it replaces is not`() async throws {
+    @Test func `a search finds the values of a frame, and not those that it replaced`() async throws {
         let bench = try bench(
             TestSchema.text.replacing(
                 #""text": {"type": "string", "max": 100}"#, with: #""text": {"type": "string", "search": true}"#))

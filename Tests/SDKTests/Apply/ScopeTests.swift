@@ -71,7 +71,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `retrying what is still on its way puts it back under its number`() throws {
+    @Test func `retrying a transaction that is still on its way queues it again under its number`() throws {
         let bench = try bench()
         try bench.write(1, .note(3))
         _ = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
@@ -85,7 +85,7 @@ import TidemarkWire
         #expect(try bench.database.parked().isEmpty)
     }
 
-    @Test func `what was accepted before the scope was lost is not parked`() throws {
+    @Test func `a transaction that was accepted before the scope was lost is not parked`() throws {
         let bench = try bench()
         try bench.write(1, .note(3))
         try bench.apply(from: "c1", to: "c2", settled: .accepted(1, 1), grants: [lost(room, at: 9)])
@@ -105,7 +105,7 @@ import TidemarkWire
         #expect(try bench.count("notes") == 2)
     }
 
-    @Test func `lost and regained within one frame keeps what is pending`() throws {
+    @Test func `a scope that is lost and regained within one frame keeps its pending writes`() throws {
         let bench = try bench()
         try bench.write(1, .note(3))
         try bench.write(2, .set(.note(1), "text", "mine"))
@@ -119,7 +119,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(1)) == expected.inRoom(1))
     }
 
-    @Test func `a grant that is held already changes nothing but the role`() throws {
+    @Test func `a grant that is already held changes only the role`() throws {
         let bench = try bench()
         try bench.page(room, "notes")
         let pages = try bench.database.nextPages(limit: 9)
@@ -129,7 +129,7 @@ import TidemarkWire
         #expect(try bench.count("notes") == 3)
     }
 
-    @Test func `pages come shared scopes first, then newest grants, then further back by age`() throws {
+    @Test func `pages are requested shared scopes first, then newest grants, then further back by age`() throws {
         let bench = try Bench()
         _ = try bench.database.beginConnection()
         let directory = ScopeID("directory")

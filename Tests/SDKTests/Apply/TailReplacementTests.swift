@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// the server's database has lost what came after a number, and the copy goes back as far.
+/// the server's database has lost everything after a number, and the copy goes back to it.
 @Suite struct TailReplacementTests {
     private let room = RecordKey.room(1).scope
     private var held: HeldScope { HeldScope(scope: room, since: 1) }
@@ -21,8 +21,7 @@ import TidemarkWire
         return bench
     }
 
-    @Test func `what was born beyond goes, what was changed or deleted beyond is fetched, and nothing else is`() throws
-    {
+    @Test func `later births are deleted, later changes and deletions are fetched, and nothing else is`() throws {
         let bench = try filled()
         try bench.apply(
             from: "c1", to: "c2", .note(2, seq: 6, born: 3, ["text": "edited"]), .note(5, seq: 7),
@@ -38,12 +37,12 @@ import TidemarkWire
         #expect(try (1...4).map { try bench.row(.note($0))?.seq } == [2, 3, 4, 5])
         #expect(try bench.database.nextPages(limit: 9).isEmpty && bench.count("tidemark_refetch") == 0)
         #expect(try bench.count("tidemark_deletion") == 0)
-        // The order goes on under the numbers that were lost.
+        // The order continues under the lost numbers.
         try bench.apply(from: "c1", to: "d2", .note(2, seq: 6, born: 3, ["text": "other"]), .note(6, seq: 7))
         #expect(try bench.fields(.note(2))?["text"] == "other" && bench.row(.note(6)) != nil)
     }
 
-    @Test func `what does not come is not there, and what the stream brings meanwhile counts`() throws {
+    @Test func `a record that does not arrive is deleted, and changes from the stream meanwhile are kept`() throws {
         let bench = try filled()
         try bench.apply(
             from: "c1", to: "c2", .note(1, seq: 6, born: 2), .note(2, seq: 7, born: 3), .note(3, seq: 8, born: 4),
@@ -52,7 +51,7 @@ import TidemarkWire
         let request = try #require(try bench.toFetch.first)
         try bench.apply(
             from: "c1", to: "d2", .note(2, seq: 7, born: 3, ["text": "new"]), .note(3, seq: 8, born: 4, deleted: true))
-        // Read before that: the deletion is not undone.
+        // The answer was read before that: the deletion is not undone.
         try bench.database.apply(
             PageAnswer(
                 id: 1, scope: room, since: 1, collection: "notes",
@@ -61,7 +60,7 @@ import TidemarkWire
         #expect(try bench.count("tidemark_tombstone") == 0)
     }
 
-    @Test func `a pending write on a record that does not come stands on nothing`() throws {
+    @Test func `a pending write on a record that does not arrive has no base`() throws {
         let bench = try filled()
         try bench.apply(from: "c1", to: "c2", .note(2, seq: 6, born: 3, ["text": "edited"]))
         try bench.write(1, .set(.note(2), "text", "mine"))
@@ -72,7 +71,7 @@ import TidemarkWire
         #expect(try bench.database.pendingCount() == 1, "what becomes of the write is the server's word")
     }
 
-    @Test func `an answer to some of the ids leaves the others to be asked for`() throws {
+    @Test func `an answer to some of the ids leaves the others requested`() throws {
         let bench = try filled()
         try bench.apply(from: "c1", to: "c2", .note(1, seq: 6, born: 2), .note(2, seq: 7, born: 3))
         try bench.goBack(to: 5, end: "c1", kept: [held])
@@ -97,7 +96,7 @@ import TidemarkWire
         #expect(try bench.row(.note(1)) == nil && bench.toFetch.isEmpty)
     }
 
-    @Test func `pending writes stay, over what the server has under them`() throws {
+    @Test func `pending writes stay, over the server's present records`() throws {
         let bench = try filled()
         try bench.write(1, .set(.note(2), "text", "mine"))
         try bench.write(2, .note(9))
@@ -113,12 +112,13 @@ import TidemarkWire
         try bench.answer("notes", .note(2, seq: 3, ["text": "b", "likes": 2]), .note(4, seq: 5))
         #expect(try bench.fields(.note(2))?["text"] == "mine" && bench.fields(.note(2))?["likes"] == 2)
         #expect(try bench.fields(.note(4))?["likes"] == 1)
-        // Somebody brings it back: what is pending applies to it.
+        // Another user restores it: the pending write applies to it.
         try bench.apply(from: "c1", to: "d2", .note(5, seq: 6, ["text": "again"]))
         #expect(try bench.fields(.note(5))?["text"] == "on what is lost")
     }
 
-    @Test func `a grant beyond is another one whatever its number, and what is lost with it goes`() throws {
+    @Test func `a later grant is another one whatever its number, and lost ones are deleted with their records`() throws
+    {
         let bench = try filled()
         let other = RecordKey.room(2).scope
         try bench.apply(
@@ -132,14 +132,14 @@ import TidemarkWire
         #expect(try bench.row(.note(1)) != nil)
     }
 
-    @Test func `what began to be filled after the common state is filled again, and shown meanwhile`() throws {
+    @Test func `a scope whose filling began after the common state is filled again, and visible meanwhile`() throws {
         let bench = try Bench()
         try bench.join(room)
         let other = RecordKey.room(2).scope
         try bench.apply(.note(1, seq: 2))
         try bench.page(room, "rooms")
         try bench.page(room, "notes")
-        // Granted long ago, and new to this connection: what was deleted between c1 and c2 was not told.
+        // Granted long ago, and new to this connection: deletions between c1 and c2 were not sent.
         try bench.database.welcomed(
             .make(state: .ok, cursor: "c1", kept: [held], added: [.init(scope: other, since: 1, role: .member)]))
         try bench.apply(from: "c1", to: "c2", .note(2, seq: 9))
@@ -151,7 +151,7 @@ import TidemarkWire
         #expect(try bench.row(.note(7)) == nil && bench.row(.note(1)) != nil)
     }
 
-    @Test func `a deletion beyond does not keep the record away while its scope is being filled`() throws {
+    @Test func `a later deletion does not keep the record away while its scope is being filled`() throws {
         let bench = try Bench()
         try bench.join(room)
         try bench.apply(.note(1, seq: 2))
@@ -162,11 +162,11 @@ import TidemarkWire
         #expect(try bench.row(.note(3)) != nil)
     }
 
-    @Test func `a server that answers no ids has the collection filled again`() throws {
+    @Test func `for a server that answers no ids the collection is filled again`() throws {
         let bench = try filled()
         try bench.apply(from: "c1", to: "c2", .note(2, seq: 6, born: 3, ["text": "edited"]))
         try bench.goBack(to: 5, end: "c1", kept: [held])
-        // The next connection is to an older one.
+        // The next connection is to an older server.
         try bench.database.welcomed(.make(state: .ok, cursor: "c1", kept: [held], answersIDs: false))
         let asked = try bench.database.nextPages(limit: 9)
         #expect(asked.map(\.collection) == ["notes"] && asked[0].ids == nil)
@@ -175,7 +175,7 @@ import TidemarkWire
         #expect(try bench.count("notes") == 2 && bench.fields(.note(2))?["text"] == "b")
     }
 
-    @Test func `an end that is not known here, or deletions that are not, fill the whole copy again`() throws {
+    @Test func `an unknown end, or unknown deletions, make the whole copy fill again`() throws {
         for end in ["c1", "nobody's"] {
             var limits = LocalLimits()
             limits.deletionsKept = end == "c1" ? 2 : 100
@@ -196,7 +196,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `it can go back again, further, before all is fetched`() throws {
+    @Test func `it can go back further before all is fetched`() throws {
         let bench = try filled()
         try bench.apply(from: "c1", to: "c2", .note(1, seq: 6, born: 2, ["text": "2"]))
         try bench.apply(from: "c2", to: "c3", .note(2, seq: 7, born: 3, ["text": "3"]), .note(5, seq: 8))

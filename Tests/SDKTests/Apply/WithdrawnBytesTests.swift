@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Of a scope that is withdrawn no byte stays on the device: neither in the file nor in its log, whoever reads the disk.
+/// No byte of a withdrawn scope stays on the device, neither in the file nor in its log, for anyone who reads the disk.
 @Suite(.timeLimit(.minutes(5))) struct WithdrawnBytesTests {
     private static let secret = "wombatology"
     private static let other = "platypus"
@@ -36,7 +36,7 @@ import TidemarkWire
         }.sorted()
     }
 
-    /// Some thousand notes of both rooms, turn by turn, changed and deleted, and found by a search.
+    /// Writes some thousand notes of both rooms in turns, changed and deleted, and found by a search.
     private func fill(_ bench: Bench) async throws {
         try bench.join(lost, RecordKey.room(2).scope)
         var (seq, cursor): (Int64, Int64) = (10, 0)
@@ -110,7 +110,7 @@ import TidemarkWire
         try expect(files(with: Self.secret), [])
     }
 
-    @Test func `while somebody reads the log stays, and goes with the next frame or opening`() async throws {
+    @Test func `during a read the log stays, and is emptied with the next frame or opening`() async throws {
         for opens in [false, true] {
             let folder = try TemporaryFolder()
             let tests = try WithdrawnBytesTests(folder)

@@ -11,7 +11,7 @@ import TidemarkModel
 
     init() throws {
         store = try .test()
-        // No deadline that would end a round before what the test does to it.
+        // No deadline may end a round before the test does.
         refresh = BackgroundRefresh("app.sync", by: scheduler, deadline: .seconds(600))
         store.pause()
         try store.connect(to: "http://test", transport: server) { "t" }
@@ -21,7 +21,7 @@ import TidemarkModel
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
     }
 
-    /// Runs `body` in an app that registered at its launch.
+    /// Runs `body` in an app that has registered its launch task.
     private func launched(_ body: () async throws -> Void) async throws {
         try refresh.register()
         try await withThrowingDiscardingTaskGroup { app in
@@ -32,7 +32,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a launch asks for a task in a quarter of an hour, and each task for another one before it works`()
+    @Test func `a launch requests a task in a quarter of an hour, and each task requests the next one first`()
         async throws
     {
         try await launched {
@@ -82,7 +82,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a system that grants nothing now is asked again with the next task`() async throws {
+    @Test func `a system that grants nothing now gets another request with the next task`() async throws {
         scheduler.set(refuses: true)
         try await launched {
             #expect(scheduler.log == ["register app.sync"])
@@ -105,7 +105,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a task that comes when the app no longer runs rounds is ended at once`() async throws {
+    @Test func `a task that begins when the app no longer runs rounds is ended at once`() async throws {
         try await launched {}
         #expect(await scheduler.grant().success() == false)
     }

@@ -1,7 +1,7 @@
 import Tidemark
 import TidemarkLock
 
-/// A system's scheduler in the hands of a test: it notes what is asked of it, and grants when told to.
+/// A system's scheduler controlled by a test: it records requests, and grants tasks on command.
 final class ScriptedScheduler: RefreshScheduler {
     struct Refusal: Error {}
 
@@ -13,12 +13,12 @@ final class ScriptedScheduler: RefreshScheduler {
 
     private let state = Lock(State())
 
-    /// What was asked for, in order.
+    /// The requests, in order.
     var log: [String] { state.withLock { $0.log } }
 
     func set(refuses: Bool) { state.withLock { $0.refuses = refuses } }
 
-    /// Grants a task, as the system does some time after it was asked for.
+    /// Grants a task, as the system does some time after a request.
     func grant() -> Grant {
         let task = Grant()
         state.withLock { $0.launch }?(task)
@@ -54,7 +54,7 @@ final class ScriptedScheduler: RefreshScheduler {
 
         func expire() { expiration.withLock { $0 }?() }
 
-        /// How it ended.
+        /// The result with which the task ended.
         func success() async -> Bool? {
             for await end in ends { return end }
             return nil

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Blobs over some kinds of network only, through the store's own engine and courier.
+/// Blobs restricted to some kinds of network, with the store's own engine and courier.
 @Suite(.timeLimit(.minutes(5))) struct BlobNetworkTests {
     private let server = BlobShelf()
     private let room = ScopeID(record: RecordKey.room(1).id)
@@ -46,7 +46,7 @@ import TidemarkModel
         let error = await #expect(throws: BlobError.self) { try await store.blobs.read(elsewhere, in: room) }
         #expect(error?.code == .otherNetwork)
         #expect(server.calls.isEmpty)
-        // Both are made up for on wifi, by themselves.
+        // Both are made up for on Wi-Fi, without a call of the app.
         let looks = store.blobs.look(at: elsewhere, in: room)
         let look = Task {
             for try await look in looks {
@@ -62,7 +62,7 @@ import TidemarkModel
         #expect(store.currentStatus.network == nil)
     }
 
-    @Test(arguments: [NetworkKind.wired, nil]) func `a cable carries them, and a network of which nothing is known`(
+    @Test(arguments: [NetworkKind.wired, nil]) func `a cable carries them, and so does an unknown network`(
         _ kind: NetworkKind?
     ) async throws {
         let digest = try await store.blobs.keep(photo, in: room)

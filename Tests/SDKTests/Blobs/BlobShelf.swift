@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// A scripted server with a shelf for blobs, and what can go wrong with them.
+/// A scripted server that stores blobs, with faults on request.
 final class BlobShelf: Transport {
     struct Cut: Error {}
 
@@ -32,22 +32,22 @@ final class BlobShelf: Transport {
     var inFlightMax: Int { state.withLock { $0.inFlightMax } }
     var waiting: Int { state.withLock { $0.heldBack.count } }
 
-    /// The next calls are answered so, whatever they ask.
+    /// Answers the next calls with this status, whatever they request.
     func answer(_ status: Int, retryAfter: String? = nil, body: Data = Data(), times: Int = 1) {
         let answer = HTTPAnswer(status: status, retryAfter: retryAfter, body: body)
         state.withLock { $0.answers += Array(repeating: answer, count: times) }
     }
 
-    /// The next calls are carried out, and their answers lost.
+    /// Carries out the next calls, and loses their answers.
     func loseAnswers(_ count: Int) { state.withLock { $0.lostAnswers = count } }
 
-    /// The next calls never arrive.
+    /// Loses the next calls before they arrive.
     func cut(_ count: Int) { state.withLock { $0.cuts = count } }
 
-    /// Only these tokens are taken from now on.
+    /// Accepts only these tokens from now on.
     func take(tokens: Set<String>) { state.withLock { $0.tokens = tokens } }
 
-    /// Calls wait from now on, until they are let go.
+    /// Makes calls wait from now on, until they are released.
     func holdBack() { state.withLock { $0.isHeldBack = true } }
 
     func letGo() {
@@ -67,7 +67,7 @@ final class BlobShelf: Transport {
 
     func replace(_ target: String, with bytes: Data) { state.withLock { $0.shelf[target] = bytes } }
 
-    /// Whoever takes away what carries messages only.
+    /// From now on behaves like a transport that carries messages only.
     func stopCarrying() { state.withLock { $0.isCarrying = false } }
 
     // MARK: Transport
@@ -118,18 +118,18 @@ extension BlobShelf.State {
         case .get:
             let bytes = shelf[request.address]
             return HTTPAnswer(status: bytes == nil ? 404 : 200, retryAfter: nil, body: bytes ?? Data())
-        // Only what is scripted.
+        // Only scripted calls are answered.
         case .post: return HTTPAnswer(status: 405, retryAfter: nil, body: Data())
         }
     }
 }
 
 extension HTTPCall {
-    /// The target without the device that asks.
+    /// The target without the requesting device.
     fileprivate var address: String { target.split(separator: "&").first.map(String.init) ?? "" }
 }
 
-/// Gives tokens by number.
+/// Tokens with consecutive numbers.
 final class TokenSource: Sendable {
     private let count = Lock(0)
 

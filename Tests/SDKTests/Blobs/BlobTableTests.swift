@@ -47,7 +47,7 @@ import TidemarkWire
         #expect(try await store.repository(Note.self).readAll().map(\.file) == [digest.text])
     }
 
-    @Test func `bytes alone are a write too, and nothing is pending for it`() async throws {
+    @Test func `bytes alone are a write too, and no transaction is pending for it`() async throws {
         let store = try SyncStore.test()
         try await store.write { $0.keep(bytes(1), in: room) }
         try await store.blobs.keep(bytes(2), in: room)
@@ -55,7 +55,7 @@ import TidemarkWire
         #expect(store.currentStatus.pending == 0 && store.currentStatus.unsentBlobs == 2)
     }
 
-    @Test func `what is too large, or too much, is refused before anything is written`() async throws {
+    @Test func `bytes that are too large, or too many, are refused before anything is written`() async throws {
         let store = try SyncStore.test()
         let large = await #expect(throws: StoreError.self) {
             try await store.blobs.keep(Data(count: (16 << 20) + 1), in: room)
@@ -73,8 +73,8 @@ import TidemarkWire
         #expect(try bench.count("tidemark_blob_bytes") == 1)
     }
 
-    /// The server takes away what no record has named for long; whoever names it again has the bytes sent again.
-    @Test func `what the server has is sent again when it is kept again a day later`() throws {
+    /// The server deletes bytes that no record has named for long; a device that names them again sends them again.
+    @Test func `bytes that the server has are sent again when they are kept again a day later`() throws {
         let bench = try Bench()
         try bench.join(room)
         try keep(bench, bytes(1), now: 1_000)
@@ -103,7 +103,7 @@ import TidemarkWire
         #expect(try bench.count("tidemark_blob WHERE state = 'held'") == 1)
     }
 
-    @Test func `nothing is sent to a scope that the server has not given`() throws {
+    @Test func `nothing is sent to a scope that the server has not granted`() throws {
         let bench = try Bench()
         try keep(bench, bytes(1))
         #expect(try bench.database.nextBlobs(limit: 9).isEmpty)
@@ -111,7 +111,7 @@ import TidemarkWire
         #expect(try bench.database.nextBlobs(limit: 9) == [key(bytes(1))])
     }
 
-    @Test func `what was tried least often is sent first, then what was kept first`() throws {
+    @Test func `the bytes with the fewest attempts are sent first, then the oldest`() throws {
         let bench = try Bench()
         try bench.join(room)
         for seed in 1...3 { try keep(bench, bytes(UInt8(seed)), now: Int64(seed)) }
@@ -139,7 +139,7 @@ import TidemarkWire
         #expect(try bench.count("tidemark_blob_bytes") == 0)
     }
 
-    @Test func `those that nobody looked at for longest make room, and none that waits`() throws {
+    @Test func `the least recently seen bytes are evicted, and none that wait to be sent`() throws {
         let bench = try Bench()
         try bench.join(room)
         for seed in 1...5 { try keep(bench, bytes(UInt8(seed)), now: Int64(seed)) }
@@ -154,7 +154,7 @@ import TidemarkWire
         #expect(try bench.database.blob(key(bytes(1))) == bytes(1), "it waits")
     }
 
-    @Test func `what is fetched makes room for itself`() throws {
+    @Test func `fetched bytes make room for themselves`() throws {
         var limits = LocalLimits()
         limits.cache.blobs.heldBytesMax = 2_500
         let database = try LocalDatabase.inMemory(
@@ -167,7 +167,7 @@ import TidemarkWire
         #expect(try (1...4).filter { try database.blob(key(bytes(UInt8($0)))) != nil } == [3, 4])
     }
 
-    @Test func `the end of a membership takes what came from there, and fails what was to be sent until it is back`()
+    @Test func `the end of a membership deletes bytes from there, and unsent ones fail until it is back`()
         throws
     {
         let bench = try Bench()
@@ -193,7 +193,7 @@ import TidemarkWire
         #expect(after - before < 64 << 10)
     }
 
-    @Test func `clearing the cache and a copy for another install leave what waits`() async throws {
+    @Test func `clearing the cache and copying the file to another installation keep unsent bytes`() async throws {
         let bench = try Bench()
         try bench.join(room)
         #expect(try bench.database.hold(bytes(1), as: key(bytes(1)), now: 1))
@@ -205,7 +205,7 @@ import TidemarkWire
         #expect(try bench.database.nextBlobs(limit: 9) == [key(bytes(2))])
     }
 
-    @Test func `a file of the format before takes blobs`() throws {
+    @Test func `a file of the previous format accepts blobs`() throws {
         let folder = try TemporaryFolder()
         let first = try Bench(path: folder.path("a"))
         try first.database.writer.write { db in
@@ -221,7 +221,7 @@ import TidemarkWire
         #expect(unsent.first?.digest == String(key(bytes(1)).digest.text.prefix(12)))
     }
 
-    @Test func `of a damaged file what waited is saved, and bytes that are not whole are not`() throws {
+    @Test func `unsent bytes of a damaged file are saved, and incomplete ones are not`() throws {
         let file = try FileDamage()
         let whole = Data("whole blob ".utf8) + Data((0..<20_000).map { UInt8($0 % 251) })
         let torn = Data((0..<20_000).map { UInt8($0 % 13) }) + Data("torn blob".utf8)

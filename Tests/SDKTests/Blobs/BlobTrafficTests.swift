@@ -28,7 +28,7 @@ import TidemarkModel
 
     // MARK: Sending
 
-    @Test func `what was kept offline is sent with the connection, and syncNow returns when it is there`()
+    @Test func `bytes kept offline are sent with the connection, and syncNow returns when they have arrived`()
         async throws
     {
         let digest = try await store.blobs.keep(photo, in: room)
@@ -43,7 +43,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `while connected it is sent at once, two at a time, and each once`() async throws {
+    @Test func `while connected bytes are sent at once, two at a time, and each once`() async throws {
         try await connect()
         server.holdBack()
         var digests: [BlobDigest] = []
@@ -58,7 +58,7 @@ import TidemarkModel
     }
 
     @Test func `a put whose answer was lost is put again, and is one blob`() async throws {
-        // Nothing is tried again by itself: this clock stands still.
+        // No retry happens by itself: this clock does not move.
         var environment = StoreEnvironment.counting()
         environment.clock = HandClock()
         let store = try SyncStore.inMemory(
@@ -81,7 +81,7 @@ import TidemarkModel
     @Test(arguments: [
         (404, BlobFailure.notThere), (413, .tooLarge), (422, .invalid), (507, .quota), (501, .unsupported),
     ])
-    func `a refusal is shown, costs no other blob, and is tried again by hand and at the next launch`(
+    func `a refusal is shown, delays no other blob, and is retried by hand and at the next launch`(
         _ status: Int, _ failure: BlobFailure
     ) async throws {
         server.answer(status, body: Data("{\"msg\":\"why\"}".utf8))
@@ -89,7 +89,7 @@ import TidemarkModel
         let other = try await store.blobs.keep(Data("other".utf8), in: room)
         try store.connect(to: "http://test", transport: server) { "t" }
         _ = try await store.syncNow()
-        // Which of the two was first at the server is the network's to say.
+        // The network decides which of the two reached the server first.
         let unsent = try await store.blobs.unsent()
         #expect(unsent.map(\.failure) == [failure])
         for await seen in store.status where seen.failedBlobs == 1 && seen.unsentBlobs == 0 { break }
@@ -112,7 +112,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a token that is refused is renewed once, and by one call for all`() async throws {
+    @Test func `a refused token is renewed once, by one call for all`() async throws {
         let tokens = TokenSource()
         try await connect { tokens.next() }
         #expect(tokens.given == 1)
@@ -127,7 +127,7 @@ import TidemarkModel
         #expect(tokens.given <= 3 && server.calls.count == 4)
         let again = server.calls.filter { $0.target.contains("&client=") }
         #expect(again.count == 2, "a call that was refused says which device asks, when it is made again")
-        // One that stays refused is no loop.
+        // A token that stays refused causes no loop.
         server.take(tokens: [])
         let calls = server.calls.count
         let digest = try await store.blobs.keep(Data("third".utf8), in: room)
@@ -137,7 +137,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a transport that carries messages only says so, and nothing is lost`() async throws {
+    @Test func `a transport that carries only messages reports it, and nothing is lost`() async throws {
         server.stopCarrying()
         let digest = try await store.blobs.keep(photo, in: room)
         try await connect()
@@ -149,7 +149,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a server that keeps no blobs, or smaller ones, is not asked in vain`() async throws {
+    @Test func `a server without blobs, or with a smaller limit, gets no futile calls`() async throws {
         server.messages.tell(blobBytesMax: 4_999)
         let digest = try await store.blobs.keep(photo, in: room)
         try await connect()
@@ -166,7 +166,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `syncNow waits for what is on its way`() async throws {
+    @Test func `syncNow waits for bytes on their way`() async throws {
         server.holdBack()
         let digest = try await store.blobs.keep(photo, in: room)
         try await connect()
@@ -184,7 +184,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a scheduler's round sends what waits while paused`() async throws {
+    @Test func `a scheduler's round sends waiting bytes while paused`() async throws {
         store.pause()
         try store.connect(to: "http://test", transport: server) { "t" }
         try await store.blobs.keep(photo, in: room)
@@ -203,7 +203,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `what is given up is gone, and is not sent`() async throws {
+    @Test func `abandoned bytes are deleted, and not sent`() async throws {
         let digest = try await store.blobs.keep(photo, in: room)
         try await store.blobs.discard(digest, in: room)
         try await connect()
@@ -216,7 +216,7 @@ import TidemarkModel
 
     // MARK: Fetching
 
-    @Test func `many who look at one picture share a download, and who gives up does not end it for the others`()
+    @Test func `many views of one picture share a download, and one that gives up does not end it for the others`()
         async throws
     {
         let digest = server.put(photo, in: room)
@@ -236,7 +236,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `bytes that are not what the digest names are refused and not kept`() async throws {
+    @Test func `bytes that do not match the digest are refused and not kept`() async throws {
         let digest = server.put(photo, in: room)
         server.replace("/v1/blobs/\(digest)?scope=\(room)", with: Data("a lie".utf8))
         try await connect()
@@ -249,7 +249,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `each reason why bytes cannot be had has its name`() async throws {
+    @Test func `each reason for missing bytes has its name`() async throws {
         let absent = BlobDigest(of: Data("nowhere".utf8))
         func code(_ digest: BlobDigest, in scope: ScopeID) async -> BlobError.Code? {
             do {
@@ -274,7 +274,7 @@ import TidemarkModel
         #expect(await code(absent, in: room) == .offline)
     }
 
-    @Test func `who waits for bytes when the connection is ended is told so, also before their turn`() async throws {
+    @Test func `a caller waiting for bytes learns of the connection's end, also before its turn`() async throws {
         try await connect()
         server.holdBack()
         let (store, room) = (store, room)
@@ -298,7 +298,7 @@ import TidemarkModel
         #expect(server.gets == 4)
     }
 
-    @Test func `a look notes that the picture was looked at, but not each time`() async throws {
+    @Test func `reading a picture updates its last use, but not each time`() async throws {
         let time = Lock<Int64>(1_000)
         let environment = StoreEnvironment(now: { time.withLock { $0 } }, random: { (1, 2) })
         let store = try SyncStore.inMemory(

@@ -15,7 +15,7 @@ import TidemarkModel
         #expect(machine.on(.linked(true), now: 0) == [.load(limit: 2)])
     }
 
-    @Test func `a connection that ended and came again between two looks is both`() {
+    @Test func `a connection that ended and came back between two looks is noticed as both`() {
         let inbox = BlobInbox()
         inbox.linked(true)
         #expect(inbox.take().events == [.linked(true)])
@@ -26,7 +26,7 @@ import TidemarkModel
         #expect(inbox.take().events == [.linked(false)])
     }
 
-    @Test mutating func `two are in flight, and the next goes when one has ended`() {
+    @Test mutating func `two are in flight, and the next is sent when one has ended`() {
         _ = machine.on(.linked(true), now: 0)
         #expect(machine.on(.loaded([key(1), key(2)]), now: 0) == [.send(key(1)), .send(key(2))])
         #expect(machine.on(.wrote, now: 1) == [])
@@ -34,14 +34,14 @@ import TidemarkModel
         #expect(machine.on(.loaded([key(2), key(3), key(4)]), now: 2) == [.send(key(3))])
     }
 
-    @Test mutating func `what is written during a look is looked for again`() {
+    @Test mutating func `bytes written during a look are looked for again`() {
         _ = machine.on(.linked(true), now: 0)
         #expect(machine.on(.wrote, now: 0) == [])
         #expect(machine.on(.loaded([]), now: 0) == [.load(limit: 2)])
         #expect(machine.on(.loaded([]), now: 0) == [])
     }
 
-    @Test mutating func `what ended while it was looked for is not sent again by what the look had found before`() {
+    @Test mutating func `an upload that ended during a look is not repeated because of the look's result`() {
         _ = machine.on(.linked(true), now: 0)
         _ = machine.on(.loaded([key(1), key(2)]), now: 0)
         _ = machine.on(.ended(key(1), .sent), now: 0)
@@ -49,7 +49,7 @@ import TidemarkModel
         #expect(machine.on(.loaded([key(2), key(3)]), now: 0) == [.send(key(3)), .load(limit: 3)])
     }
 
-    @Test mutating func `after a failure it waits, longer each time, and a refusal of one blob holds up no other`() {
+    @Test mutating func `after a failure it waits, longer each time, and a refusal of one blob delays no other`() {
         _ = machine.on(.linked(true), now: 0)
         _ = machine.on(.loaded([key(1)]), now: 0)
         let refused = BlobUploadEnd.refused(.tooLarge, "413")
@@ -71,8 +71,7 @@ import TidemarkModel
         #expect(waits.suffix(2).allSatisfy { $0 >= 15_000 })
     }
 
-    @Test mutating func `what the server asks for is waited for, through new connections, and no longer than an hour`()
-    {
+    @Test mutating func `a wait that the server asks for lasts through new connections, and no longer than an hour`() {
         _ = machine.on(.linked(true), now: 0)
         _ = machine.on(.loaded([key(1)]), now: 0)
         _ = machine.on(.ended(key(1), .later("429", after: 90_000)), now: 0)
@@ -84,7 +83,7 @@ import TidemarkModel
         #expect(machine.on(.wrote, now: 90_001) == [.wake(at: 3_690_000)])
     }
 
-    @Test mutating func `a new connection ends the wait after a failure, and a second word of the old one does not`() {
+    @Test mutating func `a new connection ends the wait after a failure, and a late answer of the old one does not`() {
         _ = machine.on(.linked(true), now: 0)
         _ = machine.on(.loaded([key(1)]), now: 0)
         _ = machine.on(.ended(key(1), .later("cut", after: nil)), now: 0)
@@ -130,7 +129,7 @@ import TidemarkModel
             digest: BlobDigest(sha256: Array(repeating: UInt8(number % 256), count: 31) + [UInt8(number / 256)]))
     }
 
-    @Test mutating func `all who want a blob share one download`() {
+    @Test mutating func `all callers that want a blob share one download`() {
         #expect(downloads.ask(key(1), by: 1) == .start)
         #expect(downloads.ask(key(1), by: 2) == .wait)
         downloads.leave(key(1), 1)
@@ -141,7 +140,7 @@ import TidemarkModel
         #expect(downloads.ask(key(1), by: 4) == .start)
     }
 
-    @Test mutating func `four run at a time, 256 wait, and who gave up is not fetched for`() {
+    @Test mutating func `four run at a time, 256 wait, and nothing is fetched for a caller that gave up`() {
         for number in 1...4 { #expect(downloads.ask(key(number), by: Int64(number)) == .start) }
         for number in 5...260 { #expect(downloads.ask(key(number), by: Int64(number)) == .wait) }
         #expect(downloads.ask(key(261), by: 261) == .busy)

@@ -32,7 +32,7 @@ import TidemarkWire
             HistoryAnswer(id: 1, scope: RecordKey.room(1).scope, key: .note(1), entries: entries, next: nil), now: now)
     }
 
-    @Test func `a value of this device that was gone when its write was settled is found`() async throws {
+    @Test func `a value of this device that was replaced before its write was settled is found`() async throws {
         try bench.write(1, .update(.note(1), [NamedPatch("text", .set("mine")), NamedPatch("done", .set(true))]))
         var notes: [SyncLogEvent] = []
         try store.database.apply(
@@ -50,7 +50,7 @@ import TidemarkWire
         #expect(explained.allSatisfy { $0.author == UserID("bob") && $0.app == "demo 1" })
     }
 
-    @Test func `what stands, what this device wrote over itself, and what rules keep is no loss`() async throws {
+    @Test func `a present value, one that this device replaced, and one that a rule keeps are no loss`() async throws {
         try bench.write(
             1, .update(.note(1), [NamedPatch("text", .set("mine")), NamedPatch("likes", .increment(1))]))
         try bench.write(2, .set(.note(1), "text", "again"))
@@ -66,7 +66,7 @@ import TidemarkWire
         #expect(try await store.history(of: id, in: "notes").isEmpty)
     }
 
-    @Test func `a refused write of a manual field is told by field, not by value`() throws {
+    @Test func `a refused write of a manual field is listed by field, not by value`() throws {
         let bench = try Bench(`Conflicts of manual fields`.schema)
         try bench.join(RecordKey.room(1).scope)
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
@@ -78,7 +78,7 @@ import TidemarkWire
         #expect(notes.contains(.conflict(ConflictNote(key: .note(1), fields: ["text"], outcome: .waiting))))
     }
 
-    @Test func `restoring writes the old value, having seen the new one`() async throws {
+    @Test func `restoring writes the old value, with the new one marked as seen`() async throws {
         try answer(entry(7, old: "lost", new: "a"), entry(6, "done", old: nil, new: false))
         let entries = try await store.history(of: id, in: "notes")
         #expect(entries.map(\.field) == ["text", "done"])
@@ -90,7 +90,7 @@ import TidemarkWire
         #expect(sent.first?.action == .update([NamedPatch("text", .set("lost"), seen: ValueMark("a", of: text))]))
     }
 
-    @Test func `old entries and those beyond the bound go, and all of a scope that is lost`() async throws {
+    @Test func `old entries and those beyond the bound are deleted, and all of a lost scope`() async throws {
         let limits = store.database.limits
         let day: Milliseconds = 86_400_000
         try answer(entry(6, old: 1, new: 2, time: 1_000), entry(7, old: 2, new: 3, time: 2 * day), now: 31 * day)
@@ -110,7 +110,7 @@ import TidemarkWire
         #expect(try bench.count("tidemark_history") == 0, "an answer that comes late")
     }
 
-    @Test func `a connected store asks the server, to the end`() async throws {
+    @Test func `a connected store asks the server until the history is complete`() async throws {
         let server = ScriptedServer()
         let store = try SyncStore.test()
         let bench = Bench(database: store.database)
@@ -127,7 +127,7 @@ import TidemarkWire
         #expect(try await store.history(of: id, in: "notes").count == 2, "also offline")
     }
 
-    @Test func `a record that is not here is not asked for`() throws {
+    @Test func `no history is requested of a record that is not in the copy`() throws {
         #expect(try store.database.historyRequest(.note(9)) == nil)
         #expect(try store.database.historyRequest(.note(1))?.scope == RecordKey.room(1).scope)
     }

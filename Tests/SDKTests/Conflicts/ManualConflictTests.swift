@@ -21,7 +21,7 @@ import TidemarkWire
     private let store: SyncStore
     private var bench: Bench { Bench(database: store.database) }
 
-    /// The server has `a`; this device wrote `mine`, and meanwhile somebody else wrote `theirs`.
+    /// The server has `a`; this device wrote `mine`, and meanwhile another user wrote `theirs`.
     init() throws {
         store = try .inMemory(
             account: Bench.user, schema: try TestSchema.schema(Self.schema), environment: .counting())
@@ -32,7 +32,7 @@ import TidemarkWire
         try bench.apply(from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "theirs", "done": false]))
     }
 
-    /// The server has taken what was not contested of the write.
+    /// The server has accepted the uncontested part of the write.
     private func contest() throws {
         try bench.apply(
             from: "c2", to: "c3", .note(1, seq: 7, born: 5, ["text": "theirs", "done": true]),
@@ -44,7 +44,7 @@ import TidemarkWire
             .map { try $0.entry.content.get().mutations }
     }
 
-    @Test func `a write says what it saw, its own pending value included`() throws {
+    @Test func `a write marks the values that it saw, its own pending value included`() throws {
         try bench.write(2, .set(.note(1), "weight", 1))
         try bench.write(3, .set(.note(1), "weight", 2))
         let note = try #require(store.schema.collection("notes"))
@@ -61,7 +61,7 @@ import TidemarkWire
             ])
     }
 
-    @Test func `both values stay until the app chooses, and what others do meanwhile is seen`() async throws {
+    @Test func `both values stay until the app chooses, and others' changes meanwhile are visible`() async throws {
         #expect(try bench.fields(.note(1))?["text"] == "theirs")
         #expect(try await store.conflicts().isEmpty)
         #expect(try bench.fields(.note(1))?["done"] == true, "what is not contested is shown")
@@ -114,12 +114,12 @@ import TidemarkWire
         #expect(conflicts.map(\.fields) == [[.init(name: "text", mine: "mine", theirs: "theirs")]])
     }
 
-    @Test func `what is not contested is settled at once, and nothing of it waits for the choice`() async throws {
+    @Test func `uncontested fields are settled at once, and none of them waits for the choice`() async throws {
         try contest()
         #expect(try bench.fields(.note(1))?["done"] == true)
         #expect(try await store.outbox.parked().map(\.mutations) == [[.update(.note(1), [try mine("a")])]])
         #expect(try await store.outbox.parked().map(\.rejection.code) == [.conflict])
-        // Others write the settled field before the choice is made: it takes nothing older along.
+        // Others write the settled field before the choice is made: the choice does not revert it.
         try bench.apply(from: "c3", to: "c4", .note(1, seq: 9, born: 5, ["text": "theirs", "done": false]))
         try await store.conflicts().first?.resolve(keeping: .theirs)
         #expect(try pushed(after: 1).isEmpty)
@@ -145,7 +145,7 @@ import TidemarkWire
         return NamedPatch("text", .set("mine"), seen: ValueMark(seen, of: text))
     }
 
-    @Test func `mine is written over theirs`() async throws {
+    @Test func `mine replaces theirs`() async throws {
         try contest()
         try await store.conflicts().first?.resolve(keeping: .mine)
         #expect(try await store.conflicts().isEmpty)
@@ -198,7 +198,7 @@ import TidemarkWire
         #expect(try await store.outbox.parked().isEmpty)
     }
 
-    @Test func `a record that is gone keeps the conflict until theirs is chosen`() async throws {
+    @Test func `a deleted record keeps the conflict until theirs is chosen`() async throws {
         try contest()
         try bench.apply(from: "c3", to: "c4", .note(1, seq: 9, born: 5, deleted: true))
         let conflict = try #require(try await store.conflicts().first)

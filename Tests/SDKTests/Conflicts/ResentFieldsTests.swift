@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Fields of a refused transaction that are sent again: what their writer had seen stays what it was.
+/// Fields of a refused transaction that are sent again keep the marks of the values that their writer had seen.
 @Suite struct `Fields that are sent again` {
     private static let schema = """
         {"tidemark": 1, "name": "test", "collections": {
@@ -42,7 +42,7 @@ import TidemarkWire
             settled: .outcomes(numbers.map { ($0, UInt64($0), code) }))
     }
 
-    /// The server took the title of the first transaction, and not the text: others had written both.
+    /// The server accepted the title of the first transaction, and not the text: others had written both.
     private func contest() throws -> [SyncLogEvent] {
         try bench.apply(
             from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "theirs", "title": "newer", "weight": 1]))
@@ -56,7 +56,7 @@ import TidemarkWire
         return events
     }
 
-    /// The patches that go out, in their order.
+    /// The patches that are sent, in their order.
     private func sent(after number: Int64 = 1) throws -> [NamedPatch] {
         try store.database.nextPush(after: number, maxTransactions: 9, maxBytes: 9_999)
             .flatMap { try $0.entry.content.get().mutations }
@@ -69,13 +69,13 @@ import TidemarkWire
         ValueMark(value, of: try #require(store.schema.collection("notes")?.field(field)))
     }
 
-    @Test func `the choice itself says that the other value was seen, and nothing goes with it`() async throws {
+    @Test func `the choice marks the other value as seen, and changes nothing else`() async throws {
         _ = try contest()
         try await store.conflicts().first?.resolve(keeping: .mine)
         #expect(try sent() == [NamedPatch("text", .set("mine"), seen: try mark("theirs", of: "text"))])
     }
 
-    @Test func `a value that the uncontested part took the place of is told and in the history`() async throws {
+    @Test func `a value that the uncontested part replaced is reported and in the history`() async throws {
         let events = try contest()
         #expect(events.contains(.conflict(ConflictNote(key: .note(1), fields: ["title"], outcome: .overwrote))))
         let found = try await store.history(of: UUID(RecordKey.note(1).id), in: "notes")
@@ -84,7 +84,7 @@ import TidemarkWire
         #expect(found.first?.author == Bench.user && found.first?.oldAuthor == nil)
     }
 
-    @Test func `what the server says of it takes the place of the own finding`() async throws {
+    @Test func `the server's report of it replaces the device's own finding`() async throws {
         _ = try contest()
         let entry = LedgerEntry(
             key: .note(1), scope: RecordKey.room(1).scope, seq: 7,
@@ -97,7 +97,7 @@ import TidemarkWire
         #expect(found.map(\.seq) == [7] && found.first?.oldAuthor == UserID("bob"))
     }
 
-    @Test func `a write that had seen what it replaced is told to nobody`() throws {
+    @Test func `a write that had seen the value it replaced is not reported`() throws {
         try bench.apply(
             from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "a", "title": "old", "weight": 1, "likes": 3]))
         let events = try {
@@ -116,7 +116,7 @@ import TidemarkWire
 
     // MARK: Retrying
 
-    @Test func `a write that is retried says what its writer saw`() async throws {
+    @Test func `a retried write keeps the marks of what its writer saw`() async throws {
         try refuse(1, with: .forbidden, ["text": "a", "title": "newer", "weight": 1])
         try await store.outbox.parked().first?.retry()
         #expect(
@@ -139,7 +139,7 @@ import TidemarkWire
             ])
     }
 
-    @Test func `of a retried write the server settles what is not contested`() async throws {
+    @Test func `the server settles the uncontested part of a retried write`() async throws {
         try refuse(1, with: .revoked)
         try await store.outbox.parked().first?.retry()
         #expect(
@@ -153,7 +153,7 @@ import TidemarkWire
         #expect(try await store.outbox.parked().isEmpty)
     }
 
-    @Test func `a retried write of nothing but a manual field that others changed waits for a choice`() async throws {
+    @Test func `a retried write of only a manual field that others changed waits for a choice`() async throws {
         try bench.write(2, .set(.note(1), "weight", 2))
         try refuse(1, 2, with: .revoked, ["text": "a", "title": "old", "weight": 7])
         let parked = try await store.outbox.parked().last
@@ -164,7 +164,7 @@ import TidemarkWire
         #expect(receipt?.id == parked?.id)
         let conflict = try #require(try await store.conflicts().first)
         #expect(conflict.fields == [.init(name: "weight", mine: 2, theirs: 7)])
-        // Once more is no choice either.
+        // Retrying once more is no choice either.
         try await store.outbox.parked().last?.retry()
         #expect(try await store.conflicts() == [conflict])
         try await conflict.resolve(keeping: .mine)
@@ -173,7 +173,7 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "pending")
     }
 
-    @Test func `an edited write keeps what its first version saw`() async throws {
+    @Test func `an edited write keeps the marks of its first version`() async throws {
         try refuse(1, with: .tooLarge, ["text": "a", "title": "newer", "weight": 1])
         try await store.outbox.parked().first?.edit { mutations in
             mutations = [.update(.note(1), [NamedPatch("title", .set("short")), NamedPatch("weight", .set(2))])]
@@ -187,7 +187,7 @@ import TidemarkWire
 
     // MARK: Choosing
 
-    @Test func `a choice is made between the values that were shown`() async throws {
+    @Test func `a choice is made between the displayed values`() async throws {
         _ = try contest()
         let conflict = try #require(try await store.conflicts().first)
         try bench.apply(from: "c3", to: "c4", .note(1, seq: 9, born: 5, ["text": "newest", "title": "newer"]))
@@ -200,7 +200,7 @@ import TidemarkWire
         #expect(try sent().last == NamedPatch("text", .set("mine"), seen: try mark("newest", of: "text")))
     }
 
-    @Test func `a value written here after the conflict was read is not given up unseen`() async throws {
+    @Test func `a value written here after the conflict was read is not overwritten unseen`() async throws {
         _ = try contest()
         let conflict = try #require(try await store.conflicts().first)
         try bench.write(2, .set(.note(1), "text", "mine 2"))
@@ -214,7 +214,7 @@ import TidemarkWire
         #expect(try await store.conflicts().isEmpty)
     }
 
-    @Test func `what was chosen once is not chosen again`() async throws {
+    @Test func `a choice is made only once`() async throws {
         _ = try contest()
         let conflict = try #require(try await store.conflicts().first)
         try await conflict.resolve(keeping: .theirs)

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// What a person sees who looks into a device's database, by the SDK and from outside.
+/// The diagnostics of a device's database, from the SDK and from outside.
 @Suite struct DiagnosticsTests {
     private let room = RecordKey.room(1).scope
     private let folder: TemporaryFolder
@@ -15,7 +15,7 @@ import TidemarkModel
         path = folder.path("ann.sqlite")
     }
 
-    /// A file with one synced note, one edited, one refused, and one write that waits.
+    /// Makes a file with one synced note, one edited, one refused, and one waiting write.
     private func fill() throws -> Bench {
         let bench = try Bench(path: path)
         try bench.join(room)
@@ -26,7 +26,7 @@ import TidemarkModel
         return bench
     }
 
-    @Test func `the overview counts what is there, what waits and what was refused`() throws {
+    @Test func `the overview counts records, waiting writes and refused ones`() throws {
         let bench = try fill()
         defer { withExtendedLifetime(bench) {} }
         let seen = try FileInspection(path: path).diagnostics()
@@ -50,7 +50,7 @@ import TidemarkModel
         #expect(json.contains("forbidden") && !json.contains("mine") && !json.contains("from the server"))
     }
 
-    @Test func `a record's story sets what is shown against what the server said`() throws {
+    @Test func `a record's story compares the visible fields with the server's`() throws {
         let bench = try fill()
         defer { withExtendedLifetime(bench) {} }
         let story = try FileInspection(path: path).story(.note(1))
@@ -62,7 +62,7 @@ import TidemarkModel
         #expect(story.refused.isEmpty)
     }
 
-    @Test func `a refused record is told though nothing of it is shown`() throws {
+    @Test func `a refused record is listed though none of it is visible`() throws {
         let bench = try fill()
         defer { withExtendedLifetime(bench) {} }
         let story = try FileInspection(path: path).story(.note(2))
@@ -71,7 +71,7 @@ import TidemarkModel
         #expect(story.refused.flatMap(\.changes).contains("set text = \"refused\""))
     }
 
-    @Test func `looking changes nothing`() throws {
+    @Test func `diagnostics change nothing`() throws {
         let bench = try fill()
         let before = try bench.dump()
         _ = try FileInspection(path: path).diagnostics()
@@ -79,7 +79,7 @@ import TidemarkModel
         #expect(try bench.dump() == before)
     }
 
-    @Test func `what is no device's database is refused by name`() throws {
+    @Test func `a file that is no device's database is refused by name`() throws {
         let missing = #expect(throws: StoreError.self) { try FileInspection(path: folder.path("none.sqlite")) }
         #expect(missing?.code == .notFound)
         let text = folder.path("text.sqlite")

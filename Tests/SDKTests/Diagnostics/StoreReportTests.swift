@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What an app asks its own store when something seems wrong.
+/// Questions of an app to its own store when something seems wrong.
 @Suite struct StoreReportTests {
     private let store: SyncStore
     private let room = RecordKey.room(1).scope
@@ -18,7 +18,7 @@ import TidemarkWire
         try bench.apply(.note(1, seq: 5, ["text": "from the server"]))
     }
 
-    @Test func `a store's report is its diagnostics as JSON, and a record's story is told`() async throws {
+    @Test func `a store's report is its diagnostics as JSON, and includes a record's story`() async throws {
         try bench.write(1, .set(.note(1), "text", "mine"))
         let diagnostics = try await store.diagnostics()
         #expect(diagnostics.outbox.map(\.actions) == [["update \(RecordKey.note(1))"]])
@@ -33,7 +33,7 @@ import TidemarkWire
         await #expect(throws: StoreError.self) { try await store.story(of: UUID(), in: "ghosts") }
     }
 
-    @Test func `a report has digests of what the server gave, without what is pending on top`() async throws {
+    @Test func `a report has digests of the server's records, without pending writes`() async throws {
         let note = Change.note(1, seq: 5, ["text": "from the server"])
         try bench.page(room, "rooms", .room(1, seq: 1))
         try bench.page(room, "notes", note)
@@ -50,7 +50,7 @@ import TidemarkWire
         #expect(notes.records == 1 && notes.digest == digest.text && notes.from == 0)
     }
 
-    @Test func `what got no answer is listed with what it does and when it was written`() async throws {
+    @Test func `an unanswered write is listed with its effect and its time`() async throws {
         try bench.write(2_000, .note(2, ["text": "unheard"]))
         _ = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
         try bench.database.withhold(1, reason: "no answer")
@@ -60,7 +60,7 @@ import TidemarkWire
         #expect(failed.written == Date(timeIntervalSince1970: 2))
     }
 
-    @Test func `an overwritten value says of which record it was, and when it went`() async throws {
+    @Test func `an overwritten value is listed with its record, and the time of its loss`() async throws {
         try bench.write(1, .set(.note(1), "text", "mine"))
         try store.database.apply(
             .make(from: "c1", to: "c2", [.note(1, seq: 105, born: 5, ["text": "theirs"])], settled: .accepted(1, 1)),

@@ -16,14 +16,14 @@ import TidemarkWire
 
     private mutating func enter(_ phase: SyncPhase) -> SyncActivity { on { $0.phase = phase } }
 
-    /// Of what is under way, else `nil`.
+    /// The progress of the current activity; `nil` without one.
     private var fraction: Double? {
         if case .syncing(let progress) = status.activity { progress.fraction } else { nil }
     }
 
     private static let away = SyncFailure(.unreachable, "no route")
 
-    @Test mutating func `a first sync goes from nothing to everything and is complete only then`() {
+    @Test mutating func `a first sync progresses from nothing to everything and is complete only then`() {
         #expect(enter(.connecting) != .completed)
         #expect(fraction == 0)
         var seen: [Double] = []
@@ -53,7 +53,7 @@ import TidemarkWire
         #expect(on { $0.unsentBlobs = 0 } == .completed)
     }
 
-    @Test mutating func `more work on the way does not turn progress back`() {
+    @Test mutating func `more work during an activity does not turn progress back`() {
         _ = enter(.live)
         _ = on { $0.pending = 4 }
         _ = on { $0.pending = 1 }
@@ -64,7 +64,7 @@ import TidemarkWire
         #expect(fraction ?? 0 > before ?? 1)
     }
 
-    @Test mutating func `what comes is counted in records, from the beginning of each time`() {
+    @Test mutating func `received records are counted from the beginning of each activity`() {
         func records(_ activity: SyncActivity) -> Int? {
             if case .syncing(let progress) = activity { progress.records } else { nil }
         }
@@ -78,7 +78,7 @@ import TidemarkWire
         #expect(records(on { $0.pending = 1 }) == 0)
     }
 
-    @Test mutating func `what was there before is no progress`() {
+    @Test mutating func `records that were there before are no progress`() {
         _ = enter(.connecting)
         _ = on { $0.filled = SyncProgress(done: 50, total: 50) }
         #expect(fraction == 0)
@@ -88,7 +88,7 @@ import TidemarkWire
         #expect(fraction == 0.5)
     }
 
-    @Test mutating func `a scope that arrives does not undo what is completed, and many do`() {
+    @Test mutating func `one arriving scope does not undo completion, and many do`() {
         _ = enter(.catchingUp)
         _ = on { $0.filled = SyncProgress(done: 8, total: 8) }
         #expect(enter(.live) == .completed)
@@ -100,7 +100,7 @@ import TidemarkWire
             }
             #expect(enter(.live) == .completed)
         }
-        // What is written is sent, whatever arrives.
+        // Writes are sent, whatever arrives.
         _ = enter(.catchingUp)
         #expect(on { $0.pending = 1 } != .completed)
         #expect(on { $0.pending = 0 } == .completed)
@@ -108,7 +108,7 @@ import TidemarkWire
         #expect(fraction == 0)
         #expect(on { $0.filled = SyncProgress(done: 199, total: 200) } != .completed)
         #expect(enter(.live) == .completed)
-        // Another connection takes in anew.
+        // Another connection receives anew.
         _ = enter(.connecting)
         #expect(enter(.catchingUp) != .completed)
     }
@@ -126,14 +126,14 @@ import TidemarkWire
         #expect(enter(.stopped) == .idle)
     }
 
-    @Test mutating func `what is not the network's fault is an error with a code, through every attempt`() {
+    @Test mutating func `a failure that is not the network's is an error with a code, through every attempt`() {
         let failure = SyncFailure(.tokenFailed, "signed out")
         #expect(enter(.waiting(until: 1, reason: failure)) == .error(reason: failure))
         #expect(enter(.connecting) == .error(reason: failure))
         #expect(enter(.refused(reason: SyncFailure(.forbidden, "no"))) == .error(reason: SyncFailure(.forbidden, "no")))
     }
 
-    @Test mutating func `writes that are withheld are said to be`() {
+    @Test mutating func `withheld writes are reported`() {
         _ = enter(.live)
         _ = on { $0.failed = 3 }
         #expect(status.failure?.code == .writesWithheld)
@@ -167,7 +167,7 @@ import TidemarkWire
     }
 }
 
-/// The same through a whole store.
+/// The same with a whole store.
 @Suite(.timeLimit(.minutes(5))) struct StoreActivityTests {
     private struct Unsigned: Error {}
 
@@ -176,7 +176,7 @@ import TidemarkWire
         func connect(to url: String) async throws -> any TransportConnection { throw error }
     }
 
-    @Test func `a token closure that throws is no lost network`() async throws {
+    @Test func `a token closure that throws is not a lost network`() async throws {
         let store = try SyncStore.test()
         try store.connect(to: "http://test", transport: ScriptedServer()) { throw Unsigned() }
         let status = try await store.syncNow()
@@ -189,7 +189,7 @@ import TidemarkWire
         #expect(store.currentStatus.failure == nil)
     }
 
-    @Test func `what a transport knows is told`() async throws {
+    @Test func `a transport's own error code is reported`() async throws {
         for failure in [SyncFailure(httpStatus: 404, "page"), SyncFailure(.tlsFailed, "self-signed")] {
             let store = try SyncStore.test()
             try store.connect(to: "http://test", transport: FailingTransport(error: failure)) { "t" }
@@ -202,7 +202,7 @@ import TidemarkWire
         await store.disconnect()
     }
 
-    @Test func `a server that takes tokens and closes at once is waited for longer and longer, by name`() {
+    @Test func `a server that accepts tokens and closes at once is retried more and more slowly, and named`() {
         var bench = MachineBench()
         bench.on(.start)
         for _ in 0..<600 {
@@ -220,7 +220,7 @@ import TidemarkWire
         #expect(bench.openings.count <= 70, "ten minutes, half a minute each in the end")
     }
 
-    @Test func `between two pages nothing is said to be up to date`() {
+    @Test func `between two pages nothing is reported as up to date`() {
         var bench = MachineBench()
         bench.unfilled = (1...6).map { number in
             PageRequest(id: 0, scope: ScopeID("s\(number)"), since: 1, collection: "rooms", before: nil, limit: 9)

@@ -20,7 +20,7 @@ import TidemarkWire
                 next: nil))
     }
 
-    @Test func `a round of a collection has its pages first, and ends while those of others are still to come`() {
+    @Test func `a round of a collection gets its pages first, and ends while others' pages are still to come`() {
         var bench = MachineBench()
         bench.unfilled = [
             page("notes", in: "a"), page("notes", in: "b"), page("orders", in: "a"), page("orders", in: "b"),
@@ -39,7 +39,7 @@ import TidemarkWire
         #expect(asked(bench).map(\.collection) == ["orders", "orders", "notes", "notes"])
     }
 
-    @Test func `it ends neither before what waits is settled nor before the copy is current`() {
+    @Test func `it ends neither before waiting writes are settled nor before the copy is current`() {
         var bench = MachineBench()
         bench.outbox = [1]
         bench.on(.start)
@@ -59,7 +59,7 @@ import TidemarkWire
         #expect(bench.ended.isEmpty)
     }
 
-    @Test func `while the server limits what is sent it waits for the end of the pause`() {
+    @Test func `while the server limits sending it waits for the end of the pause`() {
         var bench = MachineBench()
         bench.outbox = [1]
         bench.on(.start)
@@ -87,7 +87,7 @@ import TidemarkWire
         #expect(first.map(\.since) == [7, 3, 0])
     }
 
-    @Test func `of several collections the one asked for first is first, and a lost connection ends all`() {
+    @Test func `of several collections the first request is first, and a lost connection ends all`() {
         var bench = MachineBench()
         bench.unfilled = ["people", "orders", "notes"].map { page($0, in: "a") }
         bench.on(.start)
@@ -106,7 +106,7 @@ import TidemarkWire
         #expect(bench.endedOf.last == "orders 3", "without a connection nothing can be done")
     }
 
-    @Test func `a scope that the server gives no pages of keeps nobody waiting`() {
+    @Test func `a scope without pages from the server delays no round`() {
         var bench = MachineBench()
         bench.unfilled = [page("orders", in: "a")]
         bench.on(.start)
@@ -118,7 +118,7 @@ import TidemarkWire
         #expect(bench.endedOf == ["orders 1"])
     }
 
-    @Test func `a grant that comes before the end is waited for too`() {
+    @Test func `a grant that arrives before the end is waited for too`() {
         var bench = MachineBench()
         bench.outbox = [1]
         bench.on(.start)

@@ -4,7 +4,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// when a copy is compared, and what is asked for.
+/// the times at which a copy is compared, and the requests.
 @Suite struct CompareLaneTests {
     private func request(before: SequenceNumber? = nil, lists: Bool = false) -> CompareRequest {
         CompareRequest(
@@ -37,7 +37,7 @@ import TidemarkWire
                 marks: request.lists ? [] : nil, next: next))
     }
 
-    @Test func `a copy that is live is looked into once, and again after ten minutes`() {
+    @Test func `a live copy is examined once, and again after ten minutes`() {
         var bench = live([])
         #expect(bench.comparisons == [false])
         bench.pass(300_000)
@@ -46,7 +46,7 @@ import TidemarkWire
         #expect(bench.comparisons == [false, false])
     }
 
-    @Test func `one question is asked after the other, and the next with the answer`() throws {
+    @Test func `one request is sent after the other, and the next with the answer`() throws {
         var bench = live([request(), request(before: 40, lists: true)])
         #expect(asked(bench).count == 1)
         bench.receive(answer(to: try #require(asked(bench).last)))
@@ -56,7 +56,7 @@ import TidemarkWire
         #expect(bench.comparisons.count == 3)
     }
 
-    @Test func `a server that does not know the question is not asked`() {
+    @Test func `a server that cannot compare gets no request`() {
         var bench = live([request()], answersCompare: false)
         bench.on(.compare)
         bench.pass(1_300_000)
@@ -64,7 +64,7 @@ import TidemarkWire
         #expect(asked(bench).isEmpty)
     }
 
-    @Test func `what the app asks for begins at once, and without a connection with the next one`() {
+    @Test func `a comparison requested by the app begins at once, or with the next connection`() {
         var bench = live([])
         bench.on(.compare)
         #expect(bench.comparisons == [false, true])
@@ -83,7 +83,7 @@ import TidemarkWire
         #expect(live([], state: state).comparisons == [state == .resync])
     }
 
-    @Test func `pages come first`() {
+    @Test func `pages have priority`() {
         var bench = MachineBench()
         bench.unfilled = [PageRequest(id: 0, scope: ScopeID("a"), since: 1, collection: "notes", limit: 5)]
         bench.on(.start)
@@ -95,7 +95,7 @@ import TidemarkWire
         #expect(bench.comparisons == [false])
     }
 
-    @Test func `what the server refuses is left out, and what it is too busy for waits`() throws {
+    @Test func `refused requests are left out, and requests to a busy server wait`() throws {
         var bench = live([request(), request(before: 9)])
         let first = try #require(asked(bench).last)
         bench.receive(.error(ErrorMessage(.forbidden, "no", request: first.id)))
@@ -110,7 +110,7 @@ import TidemarkWire
         #expect(bench.dropped.count == 1)
     }
 
-    @Test func `an answer that does not cover what was asked ends the connection`() throws {
+    @Test func `an answer that does not cover the request ends the connection`() throws {
         for (low, next) in [(SequenceNumber(3), SequenceNumber?.none), (0, 7), (50, 50), (3, 4)] {
             var bench = live([request(before: 50)])
             let closings = bench.closings
@@ -136,7 +136,7 @@ import TidemarkWire
         #expect(bench.comparisons.count == 3)
     }
 
-    @Test func `a copy from below the horizon is compared at once, though it was looked into a moment ago`() {
+    @Test func `a copy from below the horizon is compared at once, though it was examined a moment ago`() {
         var bench = live([])
         bench.on(.stop)
         bench.uncompared = [request()]
@@ -147,7 +147,7 @@ import TidemarkWire
         #expect(asked(bench).count == 1)
     }
 
-    @Test func `what was being compared goes on at once with the next connection`() throws {
+    @Test func `an interrupted comparison continues at once with the next connection`() throws {
         var bench = live([request(), request()], state: .behind)
         #expect(asked(bench).count == 1)
         bench.on(.closed(code: 1006, reason: "cut"))
@@ -158,7 +158,7 @@ import TidemarkWire
         #expect(bench.phases.last == .catchingUp)
     }
 
-    @Test func `what was wrong is told once, and after a cut with the next thing that is wrong`() throws {
+    @Test func `a difference is reported once, and after a cut with the next one`() throws {
         func told(_ bench: MachineBench) -> [Int64] {
             bench.sent.compactMap { if case .ack(let ack) = $0, ack.diverged > 0 { ack.diverged } else { nil } }
         }

@@ -18,9 +18,9 @@ import TidemarkWire
 
     private func connect() throws { try store.connect(to: "http://test", transport: server) { "t" } }
 
-    @Test func `what is written while the parts of a connection begin one after the other is sent`() async throws {
+    @Test func `a write made while the parts of a connection start one after the other is sent`() async throws {
         try connect()
-        // The task of the connection first, which begins the others.
+        // First the task of the connection, which starts the others.
         executor.runOldest()
         executor.runAllButOldest()
         #expect(store.currentStatus.phase == .live)
@@ -31,8 +31,7 @@ import TidemarkWire
         await store.disconnect()
     }
 
-    @Test func `a connection that takes another one's place begins with nobody there, also while paused`() async throws
-    {
+    @Test func `a connection that replaces another one begins without a peer, also while paused`() async throws {
         let room = ScopeID("room")
         try connect()
         executor.runAll()

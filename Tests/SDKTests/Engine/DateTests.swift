@@ -44,10 +44,10 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a token is renewed by the server's time, whatever the device's date says`() {
+    @Test func `a token is renewed by the server's time, whatever the device's date is`() {
         var bench = MachineBench()
         bench.on(.start)
-        // The machine is given no date at all: only how long it has run.
+        // The machine gets no date, only its running time.
         bench.connect(tokenLife: 300_000, serverAhead: 1_760_000_000_000)
         bench.settle(0)
         bench.pass(239_000)
@@ -56,7 +56,7 @@ import TidemarkModel
         #expect(bench.refreshes == 1)
     }
 
-    @Test func `uptime goes by its clock`() {
+    @Test func `uptime follows its clock`() {
         let uptime = Uptime(clock)
         let first = uptime.now
         clock.advance(by: .milliseconds(1_234))

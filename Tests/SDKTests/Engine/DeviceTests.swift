@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// The account's devices, as a scripted server tells of them.
+/// The account's devices, as a scripted server lists them.
 @Suite struct DeviceTests {
     private let server = BlobShelf()
     private let store: SyncStore
@@ -27,7 +27,7 @@ import TidemarkModel
         server.answer(200, body: Data(body.utf8))
     }
 
-    @Test func `devices come page by page, those seen last first, with what is known of them`() async throws {
+    @Test func `devices arrive page by page, those seen last first, with their details`() async throws {
         try await connect()
         answer(
             [
@@ -47,7 +47,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a list that does not go on is not asked for for ever`() async throws {
+    @Test func `a list that does not advance is not requested for ever`() async throws {
         try await connect()
         for _ in 0..<5 { answer([Self.line(1, seen: 1)], more: true) }
         #expect(try await store.devices().count == 2)
@@ -55,7 +55,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a device is signed out by its name, and all by the account's`() async throws {
+    @Test func `a device is signed out by its name, and all devices by the account's`() async throws {
         try await connect()
         let lost = UniqueID(high: 9, low: 1).description
         server.answer(200, times: 2)
@@ -74,7 +74,7 @@ import TidemarkModel
         (503, .unavailable),
         (302, .unavailable),
     ])
-    func `what the server answers instead is an error that says which`(
+    func `another answer of the server is an error that names it`(
         _ status: Int, _ code: DeviceError.Code
     ) async throws {
         try await connect()
@@ -85,7 +85,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `without a connection, an answer, or a transport that can, the error says so`() async throws {
+    @Test func `without a connection, an answer, or a capable transport, the error says so`() async throws {
         func code(_ call: () async throws -> Void) async -> DeviceError.Code? {
             await #expect(throws: DeviceError.self) { try await call() }?.code
         }

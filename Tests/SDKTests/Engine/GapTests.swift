@@ -33,7 +33,7 @@ import TidemarkWire
         #expect(bench.openings.count == 2 && bench.pushes.count == pushes)
     }
 
-    @Test func `a gap counts only until something is settled`() {
+    @Test func `a gap is remembered only until something is settled`() {
         var bench = bench()
         bench.outbox = Array(1...99)
         for number in Int64(3)...90 {

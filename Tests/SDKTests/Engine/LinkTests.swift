@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// The engine on connections that do what none should.
+/// The engine on misbehaving connections.
 @Suite(.timeLimit(.minutes(5))) struct LinkTests {
     private let server = ScriptedServer()
     private let clock = HandClock()
@@ -18,7 +18,7 @@ import TidemarkWire
         store = try .inMemory(account: Bench.user, schema: try TestSchema.schema(), environment: environment)
     }
 
-    /// Moves the clock on, a second at a time, until the body has returned.
+    /// Moves the clock a second at a time, until the body has returned.
     private func movingClock<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> (Value, seconds: Int) {
@@ -36,7 +36,7 @@ import TidemarkWire
         return (try await value, seconds)
     }
 
-    @Test func `syncNow on a connection that has gone silent ends and says so`() async throws {
+    @Test func `syncNow on a connection that has gone silent ends and reports it`() async throws {
         try store.connect(to: "http://test", transport: server) { "t" }
         _ = try await store.syncNow()
         server.set(mute: true)
@@ -51,7 +51,7 @@ import TidemarkWire
         await store.disconnect()
     }
 
-    @Test func `a network that takes nothing holds up neither the engine nor who disconnects`() async throws {
+    @Test func `a network that accepts nothing delays neither the engine nor disconnect`() async throws {
         let network = StuckNetwork()
         try store.connect(to: "http://test", transport: network) { "t" }
         let (status, _) = try await movingClock { [store] in try await store.syncNow() }
@@ -71,7 +71,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a connection that its other end ends is closed here as well, once`() async throws {
+    @Test func `a connection that its other end closes is closed here as well, once`() async throws {
         let network = StuckNetwork()
         try store.connect(to: "http://test", transport: network) { "t" }
         while network.opened == 0 { await Task.yield() }
@@ -81,7 +81,7 @@ import TidemarkWire
         #expect(network.opened == 1 && network.closed == 1)
     }
 
-    @Test func `what a connection still brings after its end belongs to nobody`() async throws {
+    @Test func `messages of a connection after its end are ignored`() async throws {
         let network = HauntedNetwork(server)
         try store.connect(to: "http://test", transport: network) { "t" }
         _ = try await store.syncNow()
@@ -89,7 +89,7 @@ import TidemarkWire
         while server.openConnections > 0 { await Task.yield() }
         store.resume()
         _ = try await store.syncNow()
-        // Nobody could apply this, and it must not come to that.
+        // This frame cannot be applied, and must not be tried.
         network.haunt(with: ServerMessage.changes(.make(from: "nowhere", to: "elsewhere", [])).encode())
         while !network.isAtRest { await Task.yield() }
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
@@ -98,7 +98,7 @@ import TidemarkWire
         await store.disconnect()
     }
 
-    @Test func `a connection that opens after it was given up is closed, and takes nobody's place`() async throws {
+    @Test func `a connection that opens after it was given up is closed, and replaces none`() async throws {
         let network = LateNetwork(server)
         try store.connect(to: "http://test", transport: network) { "t" }
         _ = try await movingClock { [store] in
@@ -113,7 +113,7 @@ import TidemarkWire
         await store.disconnect()
     }
 
-    @Test func `behind a write that fails nothing of its event happens`() async throws {
+    @Test func `after a failed write no other effect of its event happens`() async throws {
         server.spoilFrame()
         try store.connect(to: "http://test", transport: server) { "t" }
         #expect(try await store.syncNow().phase != .live, "the round ends with the failure")

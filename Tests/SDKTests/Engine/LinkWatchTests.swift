@@ -6,7 +6,7 @@ import TidemarkModel
 @Suite struct LinkWatchTests {
     private var watch = LinkWatch(timing: EngineTiming())
 
-    /// What is decided up to a time by somebody who looks whenever it is due.
+    /// The decisions up to a time, if the watch is asked whenever it is due.
     private mutating func look(through end: Milliseconds) -> [String] {
         var verdicts: [String] = []
         while watch.due <= end, verdicts.count < 9 {
@@ -19,13 +19,13 @@ import TidemarkModel
         return verdicts
     }
 
-    @Test mutating func `a quiet server is asked after one and a half heartbeats and given up without an answer`() {
+    @Test mutating func `a quiet server is probed after one and a half heartbeats and given up without an answer`() {
         watch.begin(heartbeat: 20_000, now: 0)
         #expect(look(through: 29_999) == [])
         #expect(look(through: 100_000) == ["probe 30000", "silent 40000"])
     }
 
-    @Test mutating func `whatever is heard is a sign of life`() {
+    @Test mutating func `every received message is a sign of life`() {
         watch.begin(heartbeat: 20_000, now: 0)
         #expect(look(through: 30_000) == ["probe 30000"])
         watch.heard(now: 39_999)
@@ -33,7 +33,7 @@ import TidemarkModel
         #expect(look(through: 69_999) == ["probe 69999"])
     }
 
-    @Test mutating func `who is owed something asks sooner`() {
+    @Test mutating func `a client that waits for an answer probes sooner`() {
         watch.begin(heartbeat: 20_000, now: 0)
         watch.owes(0, now: 3_000)
         #expect(look(through: 30_000) == ["probe 10000", "silent 20000"])
@@ -51,7 +51,7 @@ import TidemarkModel
         #expect(look(through: 61_000) == ["unanswered 61000"])
     }
 
-    @Test mutating func `each step forward is time won, and nothing owed is nothing to wait for`() {
+    @Test mutating func `each step forward gains time, and without an open request there is nothing to wait for`() {
         watch.begin(heartbeat: 20_000, now: 0)
         watch.owes(0, now: 0)
         watch.heard(now: 59_000)
@@ -63,16 +63,16 @@ import TidemarkModel
         #expect(watch.look(now: 119_500) == .nothing)
     }
 
-    @Test mutating func `a slow network is given the time that what was sent needs`() {
+    @Test mutating func `a slow network gets the time that the sent bytes need`() {
         watch.begin(heartbeat: 20_000, now: 0)
         watch.owes(400_000, now: 0)
         #expect(look(through: 300_000) == ["probe 10000", "silent 120000"])
     }
 
-    @Test mutating func `a look that comes late waits anew`() {
+    @Test mutating func `a late look starts the wait anew`() {
         watch.begin(heartbeat: 20_000, now: 0)
         #expect(watch.look(now: 30_000) == .probe)
-        // The device slept for an hour; the answer may stand in the socket.
+        // The device slept for an hour; the answer may wait in the socket.
         #expect(watch.look(now: 3_600_000) == .nothing)
         #expect(look(through: 4_000_000) == ["silent 3610000"])
         watch.begin(heartbeat: 20_000, now: 0)
@@ -81,7 +81,7 @@ import TidemarkModel
         #expect(watch.look(now: 70_000) == .nothing)
     }
 
-    @Test mutating func `a server that never gives a sign is left and joined more and more seldom`() {
+    @Test mutating func `a server that never gives a sign is left and joined less and less often`() {
         var lives: [Milliseconds] = []
         for _ in 1...6 {
             watch.begin(heartbeat: 20_000, now: 0)
@@ -93,12 +93,12 @@ import TidemarkModel
 
     @Test(
         arguments: [(0, 7_500), (-5, 7_500), (1_000, 7_500), (25_000, 37_500), (Int64.max, 90_000)] as [(Int64, Int64)])
-    mutating func `what the server says of its heartbeat is taken within bounds`(_ said: Int64, _ due: Int64) {
+    mutating func `the server's heartbeat is accepted within bounds`(_ said: Int64, _ due: Int64) {
         watch.begin(heartbeat: said, now: 0)
         #expect(watch.due == due)
     }
 
-    @Test mutating func `who wants to know asks at once, unless something was heard just now`() {
+    @Test mutating func `a caller that wants to know makes it probe at once, unless something was just received`() {
         watch.begin(heartbeat: 20_000, now: 0)
         let asks = [2_000, 2_001, 2_002].map { watch.ask(now: $0) }
         #expect(asks == [false, true, false] && watch.isAsking)

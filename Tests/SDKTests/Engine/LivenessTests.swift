@@ -5,7 +5,7 @@ import TidemarkWire
 @testable import Tidemark
 
 @Suite struct LivenessTests {
-    /// Connected, in step, and from here on without a word of the server.
+    /// Connected, in step, and from now on without a message of the server.
     private func halfOpen(outbox: [UInt64] = []) -> MachineBench {
         var bench = MachineBench()
         bench.on(.start)
@@ -25,7 +25,7 @@ import TidemarkWire
         #expect(bench.closings == 1 && bench.openings.count == 2)
     }
 
-    @Test func `with something to send it takes less, and what was sent goes again`() {
+    @Test func `with something to send it takes less time, and sent pushes are repeated`() {
         var bench = halfOpen(outbox: [1])
         #expect(bench.pushes.count == 1)
         bench.pass(21_500)
@@ -35,7 +35,7 @@ import TidemarkWire
         #expect(bench.pushes.count == 2 && bench.pushes.last?.first == 1)
     }
 
-    @Test func `a server that has nothing to say for a day keeps its connection`() {
+    @Test func `a server without news for a day keeps its connection`() {
         var bench = halfOpen()
         bench.isAlive = true
         bench.pass(86_400_000)
@@ -56,7 +56,7 @@ import TidemarkWire
         #expect(bench.openings.count <= 35, "an hour")
     }
 
-    @Test func `a push that is not answered ends the connection, however much else is heard`() {
+    @Test func `a push that is not answered ends the connection, whatever else arrives`() {
         var bench = MachineBench()
         bench.outbox = [1]
         bench.on(.start)
@@ -70,7 +70,7 @@ import TidemarkWire
         #expect(bench.closings == 1 && bench.failures == [.unanswered])
     }
 
-    @Test func `a page or the end of a catch-up that never comes ends the connection`() {
+    @Test func `a page or the end of a catch-up that never arrives ends the connection`() {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect()
@@ -86,7 +86,7 @@ import TidemarkWire
         #expect(bench.closings == 2 && bench.failures == [.unanswered, .unanswered])
     }
 
-    @Test func `a round on a silent connection ends, and does not say that all is well`() {
+    @Test func `a round on a silent connection ends, and does not report success`() {
         var bench = halfOpen()
         bench.pass(5_000)
         bench.on(.sync(round: 1))
@@ -95,7 +95,7 @@ import TidemarkWire
         #expect(bench.ended == [1] && bench.failures == [.serverSilent])
     }
 
-    @Test func `a round on a quiet connection ends with the sign of life that it asked for`() {
+    @Test func `a round on a quiet connection ends with the sign of life that it requested`() {
         var bench = halfOpen()
         bench.isAlive = true
         bench.pass(5_000)
@@ -114,7 +114,7 @@ import TidemarkWire
         bench.receive(.error(ErrorMessage(.overloaded, "busy", retryAfter: 1_000, settledThrough: 0)))
         bench.on(.sync(round: 1))
         bench.on(.syncCollection("rooms", round: 2))
-        // Busy for ever, a second each time.
+        // The server is busy for ever, a second each time.
         for _ in 0..<62 {
             bench.pass(1_000)
             bench.receive(.error(ErrorMessage(.overloaded, "busy", retryAfter: 1_000, settledThrough: 0)))
@@ -125,7 +125,7 @@ import TidemarkWire
         #expect(bench.ended == [1, 3], "a long pause is not waited for")
     }
 
-    @Test func `no server can send a device away for ever`() {
+    @Test func `no server can keep a device away for ever`() {
         var bench = MachineBench()
         bench.outbox = [1]
         bench.on(.start)
@@ -140,7 +140,7 @@ import TidemarkWire
         #expect(bench.openings.count == 2)
     }
 
-    @Test func `a token without life left is not asked for all the time`() {
+    @Test func `a token that has expired is not requested all the time`() {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect(tokenLife: -20_000)

@@ -4,26 +4,26 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// A machine in virtual time, with an outbox and without a disk: what it wants done is done at once and noted.
+/// A machine in virtual time, with an outbox and without a disk: its effects happen at once and are recorded.
 struct MachineBench {
     var machine: SyncMachine
     var now: Milliseconds = 1_000_000
-    /// Is told of each event and its effects.
+    /// Receives each event and its effects.
     var noting: ((SyncEvent, Milliseconds, [SyncEffect], SyncMachine) -> Void)?
     /// Ids of the transactions in the outbox; the first has the number 1.
     var outbox: [UInt64] = []
-    /// Pages that the copy lacks; one that comes is lacking no more.
+    /// Pages that the copy lacks; a page that arrives is removed.
     var unfilled: [PageRequest] = []
-    /// What the copy is still to be compared by.
+    /// The requests by which the copy is still to be compared.
     var uncompared: [CompareRequest] = []
-    /// Looks for what is to be compared: whether the app asked for it.
+    /// The looks for comparisons: whether the app requested each.
     private(set) var comparisons: [Bool] = []
     private(set) var dropped: [CompareRequest] = []
-    /// The comparison stands in for filling.
+    /// True when the comparison replaces filling.
     var isBehind = false
-    /// Records that each answer shows to be wrong.
+    /// The number of wrong records that each answer shows.
     var wrong = 0
-    /// Whether the server answers when it is asked for a sign of life.
+    /// Whether the server answers a probe.
     var isAlive = true
     private(set) var sent: [ClientMessage] = []
     private(set) var closings = 0
@@ -42,9 +42,9 @@ struct MachineBench {
     private(set) var heard: [Ephemeral] = []
     private(set) var applied = 0
     private(set) var confirmed = 0
-    /// New client ids: whether because another file has the old one.
+    /// New client ids: true if another file has the old one.
     private(set) var forks: [Bool] = []
-    /// Looks into the outbox and for pages to come.
+    /// The number of looks into the outbox and for missing pages.
     private(set) var looks = 0
     private(set) var ticks = 0
     private var tokenEnd: Milliseconds = 0
@@ -133,7 +133,7 @@ struct MachineBench {
         return effects
     }
 
-    /// Lets time pass with a tick at each deadline that the machine names. One that names the same time for ever fails the test.
+    /// Lets time pass with a tick at each deadline of the machine. A deadline that repeats for ever fails the test.
     mutating func pass(_ length: Milliseconds) {
         let end = now + length
         var standing = 0
@@ -151,7 +151,7 @@ struct MachineBench {
         now = end
     }
 
-    /// Of a new store of Ann's.
+    /// The start of a connection of Ann's new store.
     static let start = ConnectionStart(
         client: Bench.client, isNewClient: true, connection: 1, cursor: nil, scopes: [], ackedThrough: 0,
         owner: StoreOwner(account: Bench.user, schema: "test"))
@@ -186,7 +186,7 @@ struct MachineBench {
         on(.received(message.encode()))
     }
 
-    /// How often the server was asked for a sign of life, or told a fresh token.
+    /// The number of probes and renewed tokens that were sent to the server.
     var probes: Int { sent.count { if case .auth = $0 { true } else { false } } }
 
     /// A frame that brings the copy up to date and settles so many transactions.
@@ -194,7 +194,7 @@ struct MachineBench {
         receive(.changes(.make(from: "c0", to: "c1", [], settled: Settled(through: through, outcomes: []))))
     }
 
-    /// Why attempts and connections ended, in their order.
+    /// The reasons why attempts and connections ended, in their order.
     var failures: [SyncFailure.Code] {
         phases.compactMap { phase in
             switch phase {

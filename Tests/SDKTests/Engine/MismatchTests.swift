@@ -4,7 +4,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// A store keeps away from a server that is not its own, before it takes or gives anything.
+/// A store rejects a server that is not its own, before it receives or sends anything.
 @Suite struct MismatchTests {
     private let ann = Bench.user
     private let bob = UserID("bob")
@@ -25,7 +25,7 @@ import TidemarkWire
         #expect(bench.phases.last == .refused(reason: mismatch))
         #expect(bench.applied == 0 && bench.pushes.isEmpty && bench.releases == 0)
         #expect(bench.closings == 1)
-        // What the server sent right behind its welcome comes too late.
+        // The frame that the server sent right after its welcome is ignored.
         bench.settle(1)
         #expect(bench.applied == 0)
     }
@@ -41,7 +41,7 @@ import TidemarkWire
         #expect(bench.applied == 0 && bench.pushes.isEmpty)
     }
 
-    @Test func `another version of the same schema, and a server that does not tell, go on as before`() {
+    @Test func `another version of the same schema, and a server that names none, continue as before`() {
         for (user, schema) in [
             (Optional(ann), Optional(SchemaLabel(name: "test", version: 1))), (nil, nil), (ann, nil),
             (nil, Self.schema),
@@ -52,7 +52,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `it is not tried again by itself, and again when the app connects anew`() {
+    @Test func `it is retried only when the app connects anew`() {
         var bench = bench(user: bob, schema: Self.schema)
         bench.pass(3_600_000)
         bench.on(.hurry)
@@ -63,7 +63,7 @@ import TidemarkWire
         #expect(bench.openings.count == 2 && bench.pushes.count == 1)
     }
 
-    @Test func `a round that meets it ends`() {
+    @Test func `a round that meets a mismatch ends`() {
         var bench = MachineBench()
         bench.on(.start)
         bench.on(.sync(round: 1))
@@ -71,12 +71,12 @@ import TidemarkWire
         #expect(bench.ended == [1])
     }
 
-    @Test func `its status is an error, not being offline`() {
+    @Test func `its status is an error, not offline`() {
         let mismatch = SyncFailure(.otherSchema, "x")
         #expect(SyncStatus(phase: .refused(reason: mismatch), lastSync: nil).activity == .error(reason: mismatch))
     }
 
-    @Test func `a database says whose it is when it connects`() throws {
+    @Test func `a database names its user when it connects`() throws {
         let bench = try Bench()
         #expect(try bench.database.beginConnection().owner == StoreOwner(account: Bench.user, schema: "test"))
     }

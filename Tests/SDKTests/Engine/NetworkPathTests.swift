@@ -6,13 +6,13 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// The system's word on the network, and an engine's answer to it.
+/// The system's reports on the network, and an engine's reaction.
 @Suite(.timeLimit(.minutes(5))) struct NetworkPathTests {
     private static func path(_ isReachable: Bool, _ interfaces: String...) -> NetworkPath {
         NetworkPath(isReachable: isReachable, interfaces: interfaces)
     }
 
-    @Test func `of a sequence of paths only losses, returns and other ways are changes`() {
+    @Test func `in a sequence of paths only losses, returns and other routes are changes`() {
         var changes = NetworkChanges()
         let paths = [
             Self.path(true, "en0"), Self.path(true, "en0"), Self.path(true, "pdp_ip0"), Self.path(false),
@@ -59,7 +59,7 @@ import TidemarkWire
         }
         #expect(reason.code == .unreachable && reason.isOffline)
         #expect(!bench.machine.isStreaming)
-        // The system may be wrong: it is tried all the same.
+        // The system may be wrong: the engine tries all the same.
         let attempts = bench.openings.count
         bench.pass(30_000)
         #expect(bench.openings.count > attempts)
@@ -78,14 +78,14 @@ import TidemarkWire
             bench.pass(500)
             #expect(bench.openings.count > attempts, "told of the loss: \(isToldOfLoss)")
             #expect(bench.openings.last.map { $0 - now <= 500 } == true)
-            // What was begun before is over, and hangs no longer.
+            // An attempt from before has ended, and no longer hangs.
             bench.connect()
             bench.settle(0)
             #expect(bench.phases.last == .live)
         }
     }
 
-    @Test func `a network that the system loses and finds all the time means two attempts a second`() {
+    @Test func `a network that the system loses and finds all the time causes two attempts a second`() {
         var bench = MachineBench()
         bench.on(.start)
         for _ in 0..<600 {
@@ -98,7 +98,7 @@ import TidemarkWire
         for (one, next) in zip(bench.openings, bench.openings.dropFirst()) { #expect(next - one >= 500) }
     }
 
-    @Test func `what a server asks to wait holds with a network that comes back as well`() {
+    @Test func `a wait that the server asked for lasts when the network returns`() {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect()
@@ -130,7 +130,7 @@ import TidemarkWire
         #expect(bench.phases.last == .stopped)
     }
 
-    @Test func `on another way an open connection must show that it lives`() {
+    @Test func `on another route an open connection must show that it lives`() {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect()
@@ -143,8 +143,8 @@ import TidemarkWire
         #expect(bench.openings.count == 2)
     }
 
-    /// The system's word through the store's own engine.
-    @Test func `a store hears what the system says of the network`() async throws {
+    /// The system's reports through the store's own engine.
+    @Test func `a store receives the system's reports on the network`() async throws {
         let clock = HandClock()
         let (paths, system) = AsyncStream.makeStream(of: NetworkPath.self)
         let server = ScriptedServer()
@@ -157,7 +157,7 @@ import TidemarkWire
         try store.connect(to: "http://test", transport: server) { "t" }
         for await status in store.status where status.phase == .live { break }
         system.yield(Self.path(false))
-        // The clock stands still.
+        // The clock does not move.
         for await status in store.status where status.activity == .offline { break }
         while server.openConnections > 0, !Task.isCancelled { await Task.yield() }
         clock.advance(by: .milliseconds(500))

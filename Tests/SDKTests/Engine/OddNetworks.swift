@@ -2,7 +2,7 @@ import TidemarkLock
 
 @testable import Tidemark
 
-/// Opens connections that take nothing and bring nothing, until they are closed.
+/// Opens connections that accept and deliver nothing, until they are closed.
 final class StuckNetwork: Transport {
     private let counts = Lock((opened: 0, closed: 0))
     private let last = Lock<Connection?>(nil)
@@ -43,7 +43,7 @@ final class StuckNetwork: Transport {
     }
 }
 
-/// A way to a server on which the first connection speaks once more after its end.
+/// A network on which the first connection sends once more after its end.
 final class HauntedNetwork: Transport {
     private let server: ScriptedServer
     private let state = Lock((connections: 0, words: [UInt8](), isAtRest: false))
@@ -51,13 +51,13 @@ final class HauntedNetwork: Transport {
 
     init(_ server: ScriptedServer) { self.server = server }
 
-    /// What the first connection says now.
+    /// Makes the first connection send a message now.
     func haunt(with words: [UInt8]) {
         state.withLock { $0.words = words }
         calling.open()
     }
 
-    /// It has said it, and the engine has taken it.
+    /// True when the message was sent and the engine has received it.
     var isAtRest: Bool { state.withLock { $0.isAtRest } }
 
     func connect(to url: String) async throws -> any TransportConnection {
@@ -100,7 +100,7 @@ final class HauntedNetwork: Transport {
     }
 }
 
-/// A way to a server on which the first connection opens long after it was asked for.
+/// A network on which the first connection opens long after the request.
 final class LateNetwork: Transport {
     private let server: ScriptedServer
     private let state = Lock((asked: 0, isUsed: false, isClosed: false))
@@ -108,12 +108,12 @@ final class LateNetwork: Transport {
 
     init(_ server: ScriptedServer) { self.server = server }
 
-    /// The first connection opens now.
+    /// Opens the first connection now.
     func letThrough() { way.open() }
 
-    /// Nobody has done anything with it.
+    /// True while it was neither used nor closed.
     var isUndecided: Bool { state.withLock { !$0.isUsed && !$0.isClosed } }
-    /// Somebody said something on it, or listened to it.
+    /// True once a message was sent or awaited on it.
     var isUsed: Bool { state.withLock { $0.isUsed } }
 
     func connect(to url: String) async throws -> any TransportConnection {
@@ -140,7 +140,7 @@ final class LateNetwork: Transport {
     }
 }
 
-/// Lets nobody pass until it is opened.
+/// Blocks callers until it is opened.
 final class Gate: Sendable {
     private let state = Lock((isOpen: false, waiting: [Int: CheckedContinuation<Void, Never>](), last: 0))
 

@@ -5,10 +5,10 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// The engine on systems whose tasks take no executor, and what it begins there.
+/// The engine on systems whose tasks have no executor preference, and the tasks that it starts there.
 @Suite(.timeLimit(.minutes(5))) struct OlderEngineTests {
     @Test(arguments: [true, false])
-    func `what is written is sent and answered, with an executor and without`(prefersExecutors: Bool) async throws {
+    func `a write is sent and answered, with an executor and without`(prefersExecutors: Bool) async throws {
         var environment = StoreEnvironment.counting()
         environment.prefersExecutors = prefersExecutors
         let server = ScriptedServer()
@@ -24,7 +24,7 @@ import TidemarkModel
         #expect(store.currentStatus.phase == .stopped)
     }
 
-    @Test func `an executor that is given is left aside where executors are`() throws {
+    @Test func `a given executor is not used on systems without executors`() throws {
         var environment = StoreEnvironment.counting()
         environment.executor = HeldExecutor()
         #expect(environment.isAllInline)
@@ -36,7 +36,7 @@ import TidemarkModel
         await withChildTasks { children in
             await children.add { while !Task.isCancelled { await Task.yield() } }
             for _ in 0..<10_000 { await children.add {} }
-            // Each counts its end a moment later; the one that runs on is held until it is cancelled.
+            // Each counts its end a moment later; the one that continues is held until it is cancelled.
             while children.held > 2 {
                 await Task.yield()
                 await children.add {}

@@ -4,9 +4,9 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Pages that are to come, in a status that is counted with each commit.
+/// Missing pages, in a status that is counted with each commit.
 @Suite struct PageCountTests {
-    @Test func `the last pages are counted at once, however many came since the last count`() throws {
+    @Test func `the last pages are counted at once, however many arrived since the last count`() throws {
         let database = try Bench().database
         let count = PageCount()
         let pages = PageCount.many + 2

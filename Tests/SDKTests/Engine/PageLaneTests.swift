@@ -29,14 +29,14 @@ import TidemarkWire
         return bench
     }
 
-    @Test func `small pages are asked for by the hundred, with a look for each half of them`() {
+    @Test func `small pages are requested by the hundred, with a look for each half of them`() {
         var bench = bench(2_000)
         var (answered, most) = (0, 0)
         let before = bench.looks
         while answered < asked(bench).count {
             let waiting = asked(bench).dropFirst(answered)
             most = max(most, waiting.count)
-            // As many as a socket may happen to give together.
+            // As many as a socket may deliver together.
             let some = waiting.prefix(50)
             answered += some.count
             bench.on(.arrived(some.map { answer($0) }))
@@ -48,7 +48,7 @@ import TidemarkWire
         #expect(bench.phases.last == .live)
     }
 
-    @Test func `a copy is not up to date before it was looked for what it lacks, though all messages come at once`() {
+    @Test func `a copy is not up to date before missing pages were looked for, though all messages arrive at once`() {
         var bench = MachineBench(timing: EngineTiming())
         bench.unfilled = [PageRequest(id: 0, scope: ScopeID("a"), since: 1, collection: "notes", limit: 9)]
         bench.on(.start)
@@ -60,7 +60,7 @@ import TidemarkWire
         #expect(bench.phases.last == .live && bench.unfilled.isEmpty)
     }
 
-    @Test func `of large pages a few are asked for, so that what is opened does not wait behind them`() {
+    @Test func `few large pages are requested at once, so that an opened scope does not wait behind them`() {
         var bench = bench(200)
         let text = FieldValue.string(String(repeating: "x", count: 200_000))
         var answered = 0
@@ -72,7 +72,7 @@ import TidemarkWire
         #expect(asked(bench).count - answered <= 2)
     }
 
-    @Test func `pages that come together are one step for the disk`() {
+    @Test func `pages that arrive together are one step for the disk`() {
         let requests = (1...3).map {
             PageRequest(id: $0, scope: ScopeID("a"), since: 1, collection: "c\($0)", limit: 9)
         }

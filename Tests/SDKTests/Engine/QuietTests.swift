@@ -4,7 +4,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What a device does while nothing happens to it, and how much it does when something does.
+/// The work of a device while nothing happens to it, and when something does.
 @Suite struct QuietTests {
     private func connected() -> MachineBench {
         var bench = MachineBench()
@@ -20,7 +20,7 @@ import TidemarkWire
     }
 
     @Test
-    func `a device to which nothing happens wakes when it is to ask the server, and looks into its file as seldom`() {
+    func `an idle device wakes only to probe the server, and looks into its file as seldom`() {
         var bench = connected()
         bench.pass(5_000)
         let (ticks, looks) = (bench.ticks, bench.looks)
@@ -29,7 +29,7 @@ import TidemarkWire
         #expect(bench.looks - looks <= 2 * (bench.ticks - ticks))
     }
 
-    @Test func `what is written is looked for at once, and what nobody told of with a later look`() {
+    @Test func `a write is looked for at once, and an unannounced one with a later look`() {
         var bench = connected()
         bench.pass(5_000)
         bench.outbox = [1]
@@ -41,7 +41,7 @@ import TidemarkWire
         #expect(bench.pushes.map(\.first) == [1, 2])
     }
 
-    @Test func `frames without an outcome of ours cause no look into the outbox`() {
+    @Test func `frames without an outcome of this device cause no look into the outbox`() {
         var bench = connected()
         let looks = bench.looks
         for number in 1...20 { bench.receive(frame(number)) }
@@ -54,7 +54,7 @@ import TidemarkWire
         #expect(bench.looks > looks, "what was withheld may be free")
     }
 
-    @Test func `what is applied is acknowledged once the disk has confirmed it`() throws {
+    @Test func `applied frames are acknowledged once the disk has confirmed them`() throws {
         var machine = connected().machine
         let now: Milliseconds = 2_000_000
         _ = machine.on(.received(frame(1).encode()), now: now)
@@ -65,7 +65,7 @@ import TidemarkWire
         #expect(!effects.prefix(confirm).contains { $0.sends("ack") })
     }
 
-    @Test func `a push says that an outcome is known once the disk has confirmed it`() {
+    @Test func `a push acknowledges an outcome once the disk has confirmed it`() {
         var machine = connected().machine
         let settled = ServerMessage.changes(.make(from: "c0", to: "c1", [], settled: .accepted(1, 1)))
         #expect(machine.on(.arrived([settled.encode()]), now: 2_000_000).appliedTogether == [1])
@@ -92,7 +92,7 @@ import TidemarkWire
         #expect(machine.on(.received(next.encode()), now: 2_000_000).contains { $0.sends("ack") })
     }
 
-    @Test func `what a welcome says is settled is not known before its outcomes have come`() {
+    @Test func `a number that a welcome calls settled is not acknowledged before its outcomes have arrived`() {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect(settledThrough: 4)
@@ -108,14 +108,14 @@ import TidemarkWire
         return NumberedEntry(number: number, entry: Push.Entry(transaction), bytes: 10)
     }
 
-    @Test func `frames that come together are one step for the disk`() {
+    @Test func `frames that arrive together are one step for the disk`() {
         var machine = connected().machine
         let messages = (1...3).map { frame($0).encode() }
         let effects = machine.on(.arrived(messages), now: 2_000_000)
         #expect(effects.appliedTogether == [3])
     }
 
-    @Test func `what is written between frames keeps its place`() {
+    @Test func `writes between frames keep their order`() {
         var bench = connected()
         let scope = RecordKey.room(1).scope
         bench.unfilled = [PageRequest(id: 0, scope: scope, since: 1, collection: "notes", limit: 9)]
@@ -126,7 +126,7 @@ import TidemarkWire
         #expect(effects.appliedTogether == [2, 1])
     }
 
-    @Test func `a round ends once what it brought is written, and not with a write that fails`() {
+    @Test func `a round ends once its data is written, and not with a write that fails`() {
         var machine = connected().machine
         func ended(_ effects: [SyncEffect]) -> Bool {
             effects.contains { if case .roundEnded = $0 { true } else { false } }
@@ -148,7 +148,7 @@ import TidemarkWire
         #expect(ended(failure), "with the phase that says why")
     }
 
-    @Test func `a timer is set only where none rings before, and there are never more than deadlines`() {
+    @Test func `a timer is set only if none rings before, and there are never more than deadlines`() {
         var alarm = Alarm()
         #expect(alarm.set(30_000, now: 0) == 30_000)
         #expect(alarm.set(31_000, now: 0) == nil)
@@ -173,12 +173,12 @@ extension SyncEffect {
 }
 
 extension [SyncEffect] {
-    /// How many frames each step has.
+    /// The number of frames in each step.
     fileprivate var appliedTogether: [Int] {
         compactMap { if case .applyChanges(let frames) = $0 { frames.count } else { nil } }
     }
 
-    /// What each push says of the outcomes that the client knows.
+    /// The outcomes that each push acknowledges.
     fileprivate var known: [Int64] {
         compactMap { effect in
             guard case .send(let bytes) = effect, case .push(let push) = try? ClientMessage.decode(bytes) else {

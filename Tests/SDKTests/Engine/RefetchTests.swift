@@ -4,11 +4,11 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// what the machine asks for by ids, and which answers it takes.
+/// the machine's requests by ids, and the answers that it accepts.
 @Suite struct RefetchTests {
     private static let ids = (1...3).map { RecordKey.note($0).id }
 
-    /// A connected machine that has asked for three records.
+    /// A connected machine that has requested three records.
     private func asked() throws -> (bench: MachineBench, request: PageRequest) {
         var bench = MachineBench()
         bench.unfilled = [
@@ -28,7 +28,7 @@ import TidemarkWire
                 next: next))
     }
 
-    @Test func `a device says that it can go back, and asks for records by their ids until they have come`() throws {
+    @Test func `a device says that it can go back, and requests records by their ids until they have arrived`() throws {
         var (bench, request) = try asked()
         guard case .hello(let hello)? = bench.sent.first else { throw WireError("no hello") }
         #expect(hello.ends == [])
@@ -37,7 +37,7 @@ import TidemarkWire
         #expect(bench.applied == 3 && bench.closings == 0 && bench.phases.last == .live)
     }
 
-    @Test func `an answer to none of the ids, or to more than were asked for, breaks the protocol`() throws {
+    @Test func `an answer to none of the ids, or to more than were requested, violates the protocol`() throws {
         for next in [0, 3, 4, 1 << 40] as [Int64] {
             var (bench, request) = try asked()
             bench.receive(answer(request, next: next))

@@ -4,9 +4,9 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Two files with one client id, of which neither writes.
+/// Two files with one client id, neither of which writes.
 @Suite struct ReplacementTests {
-    /// Connects under these numbers, and loses each connection since the client connected again.
+    /// Connects with these numbers, and loses each connection because the client connected elsewhere.
     private func bench(connections: [Int64], pause: Milliseconds = 0) -> MachineBench {
         var bench = MachineBench()
         bench.on(.start)
@@ -19,17 +19,17 @@ import TidemarkWire
         return bench
     }
 
-    @Test func `a client whose place is taken again and again takes an id of its own`() {
+    @Test func `a client that is replaced again and again takes an id of its own`() {
         #expect(bench(connections: [5, 6]).forks.isEmpty)
         #expect(bench(connections: [5, 6, 7]).forks == [true])
         #expect(bench(connections: [5, 6, 7, 8, 9]).forks == [true])
     }
 
-    @Test func `a process keeps its id where another one of the same file takes its place`() {
+    @Test func `a process keeps its id if another process of the same file replaces it`() {
         #expect(bench(connections: [5, 7, 9, 11, 13, 15]).forks.isEmpty)
     }
 
-    @Test func `places that are taken now and then mean nothing`() {
+    @Test func `occasional replacements mean nothing`() {
         #expect(bench(connections: [5, 6, 7, 8, 9], pause: 400_000).forks.isEmpty)
     }
 }

@@ -71,7 +71,7 @@ import TidemarkWire
         #expect(bench.ended == [1, 2])
     }
 
-    @Test func `what the server said last tells an error from an absent server`() {
+    @Test func `the server's last answer distinguishes an error from an absent server`() {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect()
@@ -95,7 +95,7 @@ import TidemarkWire
         #expect(bench.openings.count == 4, "asked for by hand, a refusal is asked again")
     }
 
-    @Test func `an absent server is tried for ever with waits of an eighth of what was waited, up to half a minute`() {
+    @Test func `an absent server is retried for ever, after an eighth of the time so far, at most half a minute`() {
         var bench = MachineBench()
         bench.on(.start)
         for _ in 0..<80 {
@@ -122,7 +122,7 @@ import TidemarkWire
     }
 
     @Test
-    func `a server that falls again and again is found as soon as the first time, if it served for a while between`() {
+    func `a server that fails repeatedly is found as soon as the first time, if it served for a while between`() {
         var bench = MachineBench()
         bench.on(.start)
         for _ in 0..<30 {
@@ -141,7 +141,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a server that ends each connection at once is asked less and less often`() {
+    @Test func `a server that ends each connection at once is tried less and less often`() {
         var bench = MachineBench()
         bench.on(.start)
         for _ in 0..<80 {
@@ -154,7 +154,7 @@ import TidemarkWire
         #expect(waits.suffix(3).allSatisfy { $0 >= 15_000 })
     }
 
-    @Test func `a network that flaps makes no storm of connections and sends nothing twice`() {
+    @Test func `a network that flaps causes no storm of connections and sends nothing twice`() {
         var bench = MachineBench()
         bench.outbox = Array(1...20)
         bench.on(.start)
@@ -177,7 +177,7 @@ import TidemarkWire
         for (one, next) in zip(bench.openings, bench.openings.dropFirst()) { #expect(next - one >= 500) }
     }
 
-    @Test func `the app learns that the server limits it, and that it is over`() {
+    @Test func `the app learns that the server limits it, and when the limit ends`() {
         var bench = MachineBench()
         bench.outbox = [1]
         bench.on(.start)

@@ -4,7 +4,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// A server in the process that accepts every transaction, remembers which, and can be made to be away.
+/// A server in the process that accepts and records every transaction, and can be made absent.
 final class ScriptedServer: Transport {
     struct Away: Error {}
 
@@ -15,10 +15,10 @@ final class ScriptedServer: Transport {
         var open: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
         var accepted: [TransactionID] = []
         var frames = 0
-        /// Frames to come that nobody can apply.
+        /// The number of next frames that cannot be applied.
         var spoilt = 0
         var blobBytesMax: Int? = WireLimits.blobBytesDefault
-        /// `nil`: nothing is said about scopes.
+        /// The granted scopes; `nil` for a welcome without scopes.
         var scopes: Set<ScopeID>?
     }
 
@@ -28,7 +28,7 @@ final class ScriptedServer: Transport {
     var connections: Int { state.withLock { $0.connections } }
     var openConnections: Int { state.withLock { $0.open.count } }
 
-    /// Away: refuses connections and cuts those that are open.
+    /// When away, refuses connections and cuts open ones.
     func set(away: Bool) {
         let cut = state.withLock { state in
             state.isAway = away
@@ -38,19 +38,19 @@ final class ScriptedServer: Transport {
         for continuation in cut { continuation.finish() }
     }
 
-    /// What is told of blobs to who connects from now on.
+    /// Sets the limit of blobs that later welcomes announce.
     func tell(blobBytesMax: Int?) { state.withLock { $0.blobBytesMax = blobBytesMax } }
 
-    /// Everybody who connects from now on may see these scopes.
+    /// Grants these scopes to every later connection.
     func grant(_ scopes: Set<ScopeID>) { state.withLock { $0.scopes = scopes } }
 
-    /// The next frame is one that nobody can apply.
+    /// Makes the next frame one that cannot be applied.
     func spoilFrame() { state.withLock { $0.spoilt += 1 } }
 
-    /// From now on nobody, or everybody again, can apply what comes.
+    /// Makes all later frames inapplicable, or applicable again.
     func spoil(_ isSpoilt: Bool) { state.withLock { $0.spoilt = isSpoilt ? .max : 0 } }
 
-    /// Mute: takes connections and says nothing.
+    /// When mute, accepts connections and sends nothing.
     func set(mute: Bool) { state.withLock { $0.isMute = mute } }
 
     func connect(to url: String) async throws -> any TransportConnection {
@@ -126,7 +126,7 @@ final class ScriptedServer: Transport {
 }
 
 extension ScriptedServer.State {
-    /// Two entries, each an answer of its own; the second is asked for with the first one's number.
+    /// Two entries, each in an answer of its own; the second is requested with the first one's number.
     fileprivate func history(_ request: HistoryRequest) -> [UInt8] {
         let seq: SequenceNumber = request.before == nil ? 9 : 8
         let entry = LedgerEntry(
@@ -138,7 +138,7 @@ extension ScriptedServer.State {
         ).encode()
     }
 
-    /// The next step of the order, with all that is settled.
+    /// The next frame of the order, which settles everything.
     fileprivate mutating func frame() -> [UInt8] {
         frames += 1
         let outcomes = accepted.enumerated().map { index, id in

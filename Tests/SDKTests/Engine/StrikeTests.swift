@@ -22,7 +22,7 @@ import TidemarkWire
         #expect(bench.answered.isEmpty, "silence may be an outage: the next connection sends it again")
     }
 
-    @Test func `what met only silence is sent again on a connection that stays, after waits that grow`() {
+    @Test func `a write without any answer is sent again on a connection that lasts, after growing waits`() {
         var bench = MachineBench()
         bench.outbox = [1]
         bench.on(.start)
@@ -47,7 +47,7 @@ import TidemarkWire
         #expect(bench.withheld == [1, 1, 1])
     }
 
-    @Test(arguments: [4400, 1009]) func `five answers of failure are the write's own, and told apart`(code: UInt16) {
+    @Test(arguments: [4400, 1009]) func `five failures are attributed to the write, and distinguished`(code: UInt16) {
         var bench = MachineBench()
         bench.outbox = [1, 2]
         bench.on(.start)
@@ -59,7 +59,7 @@ import TidemarkWire
         #expect(bench.withheld == [1] && bench.answered == [1])
     }
 
-    @Test(arguments: [1006, 4408, 4503]) func `an outage among them is none of the write's own`(code: UInt16) {
+    @Test(arguments: [1006, 4408, 4503]) func `an outage among them is not attributed to the write`(code: UInt16) {
         var bench = MachineBench()
         bench.outbox = [1]
         bench.on(.start)
@@ -71,7 +71,7 @@ import TidemarkWire
         #expect(bench.withheld == [1] && bench.answered.isEmpty)
     }
 
-    @Test func `an answer in between, or a server that cannot be reached, costs no attempt`() {
+    @Test func `an answer in between, or an unreachable server, costs no attempt`() {
         var bench = MachineBench()
         bench.outbox = [1, 2]
         bench.on(.start)
@@ -90,7 +90,7 @@ import TidemarkWire
     }
 
     @Test(arguments: ErrorCode.allCases)
-    func `of the server's errors only those about the push count`(_ code: ErrorCode) {
+    func `of the server's errors only those about the push are attributed to it`(_ code: ErrorCode) {
         var bench = MachineBench()
         bench.outbox = [1]
         bench.on(.start)

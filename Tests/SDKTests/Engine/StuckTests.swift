@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// A copy that refuses what the server sends, again and again: shown, and told to the server.
+/// A copy that refuses the server's frames again and again: the app and the server are informed.
 @Suite(.timeLimit(.minutes(5))) struct StuckTests {
     private let failure = SyncFailure(.databaseFailed, "the frame continues a, not b")
 
@@ -13,7 +13,7 @@ import TidemarkWire
         { bench in bench.sent.compactMap { if case .hello(let hello) = $0 { hello } else { nil } } }
     }
 
-    @Test func `three refusals in a row are a failure of their own, which the next hello tells`() {
+    @Test func `three refusals in a row are a failure of their own, which the next hello reports`() {
         var bench = MachineBench()
         bench.on(.start)
         for attempt in Int64(1)...5 {
@@ -27,7 +27,7 @@ import TidemarkWire
         #expect(reasons.last?.contains("5 connections in a row: the frame continues a, not b") == true)
     }
 
-    @Test func `a copy that has taken in everything once is not stuck any more`() {
+    @Test func `a copy that has applied everything once is not stuck any more`() {
         var bench = MachineBench()
         bench.on(.start)
         for _ in 0..<4 {
@@ -63,7 +63,7 @@ import TidemarkWire
         #expect(hellos(bench).last?.stuck == 3)
     }
 
-    @Test func `a store whose copy refuses each frame says so`() async throws {
+    @Test func `a store whose copy refuses each frame reports it`() async throws {
         let server = ScriptedServer()
         let store = try SyncStore.inMemory(
             account: Bench.user, schema: try TestSchema.schema(), environment: StoreEnvironment.counting())

@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import Tidemark
 
 @Suite(.timeLimit(.minutes(5))) struct SyncControlTests {
-    /// Runs each job where it is enqueued: a watcher then runs in the middle of the change that it is told of.
+    /// Runs each job where it is enqueued: a watcher then runs in the middle of the change that notifies it.
     private final class InPlaceExecutor: TaskExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
             UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
@@ -15,7 +15,7 @@ import TidemarkModel
     private final class Watchers: Sendable {
         private let state = Lock((seen: [Int: Int](), hasChanged: false))
 
-        /// What each watcher saw last.
+        /// The last value that each watcher saw.
         var seen: [Int: Int] { state.withLock { $0.seen } }
 
         /// - Returns: true for the first watcher that sees a 1.
@@ -31,7 +31,7 @@ import TidemarkModel
 
     private let control = SyncControl()
 
-    @Test func `the last status that a watcher sees is the last there was, also when one changes it while it is told`()
+    @Test func `the last status that a watcher sees is the last one, also when one changes it during a notification`()
         async
     {
         let watchers = Watchers()
@@ -50,7 +50,7 @@ import TidemarkModel
         for task in tasks { await task.value }
     }
 
-    @Test func `what an engine says of itself is over when another one has its place`() {
+    @Test func `an engine's status ends when another engine replaces it`() {
         let (first, second) = (EnginePlace(), EnginePlace())
         _ = control.replace(engine: nil, at: first, task: nil)
         #expect(control.update(by: first) { $0.phase = .live })
@@ -59,7 +59,7 @@ import TidemarkModel
         #expect(control.update(by: second) { $0.phase = .live })
         #expect(!control.update(by: first) { $0.phase = .stopped })
         #expect(control.status.phase == .live)
-        // A connection that is ended has no successor: its last word counts.
+        // A connection that is ended has no successor: its last status stays.
         _ = control.replace(engine: nil, at: nil, task: nil)
         #expect(control.update(by: second) { $0.phase = .stopped })
         #expect(control.status.phase == .stopped)

@@ -12,7 +12,7 @@ import TidemarkModel
 
     private func connect() throws { try store.connect(to: "http://test", transport: server) { "t" } }
 
-    @Test func `syncNow returns when what was written is settled`() async throws {
+    @Test func `syncNow returns when all writes are settled`() async throws {
         try connect()
         let receipt = try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
         async let other = store.syncNow()
@@ -25,7 +25,7 @@ import TidemarkModel
         #expect(store.currentStatus.activity == .idle)
     }
 
-    @Test func `without a connection or with an absent server syncNow says so at once`() async throws {
+    @Test func `without a connection or with an absent server syncNow fails at once`() async throws {
         #expect(try await store.syncNow().activity == .idle)
         server.set(away: true)
         try connect()
@@ -35,7 +35,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `a caller that gives up does not wait, and neither does one whose connection is taken away`()
+    @Test func `a caller that gives up does not wait, and neither does one whose connection is removed`()
         async throws
     {
         server.set(mute: true)
@@ -77,7 +77,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `the status counts what is pending and follows it`() async throws {
+    @Test func `the status counts pending writes and follows them`() async throws {
         #expect(store.currentStatus.pending == 0)
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
         for await status in store.status where status.pending == 1 { break }

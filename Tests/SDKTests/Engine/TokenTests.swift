@@ -5,7 +5,7 @@ import TidemarkWire
 @testable import Tidemark
 
 @Suite struct TokenTests {
-    @Test func `a token is renewed before its end while traffic goes on`() {
+    @Test func `a token is renewed before its end while traffic continues`() {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect(tokenLife: 300_000)
@@ -23,7 +23,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [-7_200_000, 7_200_000] as [Int64])
-    func `a server whose clock differs makes no token renewed too early or too late`(_ ahead: Int64) {
+    func `a server with another clock causes no renewal that is too early or too late`(_ ahead: Int64) {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect(tokenLife: 300_000, serverAhead: ahead)
@@ -38,7 +38,7 @@ import TidemarkWire
         #expect(bench.refreshes == 2)
     }
 
-    @Test func `without a fresh token it is asked for again before long`() {
+    @Test func `without a new token it is requested again soon`() {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect(tokenLife: 300_000)
@@ -49,7 +49,7 @@ import TidemarkWire
         #expect(bench.refreshes == 2)
     }
 
-    @Test func `a token that never comes does not keep the machine from trying again`() {
+    @Test func `a missing token does not stop the machine from trying again`() {
         var bench = MachineBench()
         bench.on(.start)
         #expect(bench.openings.count == 1)

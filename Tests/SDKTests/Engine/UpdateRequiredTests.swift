@@ -4,11 +4,11 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// An app that whoever runs the server has ended waits for its update, with everything that was written.
+/// An app that the server's operator has ended waits for its update, and keeps all its writes.
 @Suite struct UpdateRequiredTests {
     private static let hour: Milliseconds = 3_600_000
 
-    /// A machine with a write to send, which is told that it is too old.
+    /// A machine with a write to send, whose app is refused as too old.
     private func ended(_ reason: String = "2.4: older versions are not served") -> MachineBench {
         var bench = MachineBench()
         bench.outbox = [1]
@@ -18,7 +18,7 @@ import TidemarkWire
         return bench
     }
 
-    @Test func `it says in hello that it knows the code`() {
+    @Test func `its hello says that it knows the code`() {
         let bench = ended()
         guard case .hello(let hello)? = bench.sent.first else {
             Issue.record("no hello")
@@ -27,7 +27,7 @@ import TidemarkWire
         #expect(hello.knowsAppTooOld)
     }
 
-    @Test func `its status names the least version, and is neither offline nor an error`() throws {
+    @Test func `its status names the minimal version, and is neither offline nor an error`() throws {
         let bench = ended()
         guard case .waiting(_, let reason)? = bench.phases.last else {
             Issue.record("\(bench.phases)")
@@ -51,7 +51,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `the server is asked again after hours, neither before nor for a network that comes back`() {
+    @Test func `the server is tried again after hours, neither before nor when a network returns`() {
         var bench = ended()
         for _ in 0..<100 {
             bench.pass(Self.hour / 60)
@@ -64,7 +64,7 @@ import TidemarkWire
         #expect((2 * Self.hour...4 * Self.hour).contains(wait))
     }
 
-    @Test func `a round ends at once, and asks nobody`() {
+    @Test func `a round ends at once, without a request`() {
         var bench = ended()
         bench.on(.sync(round: 1))
         #expect(bench.ended == [1] && bench.openings.count == 1)

@@ -5,13 +5,13 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Histories that are wanted when nobody can be asked.
+/// Histories that are requested while no server can be asked.
 @Suite(.timeLimit(.minutes(5))) struct WantedHistoryTests {
     private func asked(_ bench: MachineBench) -> [RecordKey] {
         bench.sent.compactMap { if case .history(let request) = $0 { request.key } else { nil } }
     }
 
-    @Test func `what is wanted without a connection is asked for with the next one, once`() {
+    @Test func `a history wanted without a connection is requested with the next one, once`() {
         var bench = MachineBench()
         bench.on(.history(.note(1)))
         bench.on(.history(.note(2)))
@@ -26,7 +26,7 @@ import TidemarkWire
         #expect(asked(bench) == [.note(1), .note(2), .note(1), .note(2)], "the answers were lost with the connection")
     }
 
-    @Test func `more than may be asked for at the same time comes after the answers`() throws {
+    @Test func `requests beyond the allowed number are sent after the answers`() throws {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect()
@@ -40,7 +40,7 @@ import TidemarkWire
         #expect(asked(bench).count == room + 1)
     }
 
-    @Test func `a history that is asked for ends, by an answer, without a record, or where too many are`() throws {
+    @Test func `a requested history ends with an answer, without a record, or if there are too many`() throws {
         var bench = MachineBench()
         bench.on(.start)
         bench.connect()
@@ -66,12 +66,12 @@ import TidemarkWire
         let note = Note(room: UUID(), text: "a")
         try await store.repository(Note.self).create(note)
         try Bench(database: store.database).join(ScopeID(record: UniqueID(note.room)))
-        // Nobody is waited for without a connection.
+        // Without a connection there is no wait.
         #expect(try await store.history(of: note.id, in: "notes") == [])
         try store.connect(to: "http://test", transport: ScriptedServer()) { "t" }
         _ = await store.status.first { $0.phase == .live || $0.phase == .catchingUp }
         #expect(try await store.history(of: note.id, in: "notes").map(\.seq) == [9, 8])
-        // Of what is not here, there is nothing to wait for.
+        // A record that is not in the copy causes no wait.
         #expect(try await store.history(of: UUID(), in: "notes") == [])
         await store.disconnect()
         #expect(try await store.history(of: note.id, in: "notes").map(\.seq) == [9, 8])
@@ -83,7 +83,7 @@ import TidemarkWire
         #expect(bench.machine.wantedHistories == (1...64).map { .note($0) })
     }
 
-    @Test func `a history that an app asks for before it connects is here after it`() async throws {
+    @Test func `a history requested before the app connects arrives afterwards`() async throws {
         let store = try SyncStore.test()
         let note = Note(room: UUID(), text: "a")
         try await store.repository(Note.self).create(note)

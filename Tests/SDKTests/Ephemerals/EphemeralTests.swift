@@ -13,7 +13,7 @@ import TidemarkWire
 
     init() throws { store = try .test() }
 
-    @Test func `what is said is heard by who listens to its scope, and ends with the listener`() async throws {
+    @Test func `a message reaches the listeners of its scope, and the listener ends with its task`() async throws {
         var heard = store.ephemerals(in: room).makeAsyncIterator()
         let elsewhere = store.ephemerals(in: ScopeID("other"))
         #expect(store.listeners.count == 2)
@@ -32,14 +32,14 @@ import TidemarkWire
         await store.disconnect()
     }
 
-    @Test func `what cannot be said now is dropped, and nothing is written`() async throws {
+    @Test func `a message that cannot be sent now is dropped, and nothing is written`() async throws {
         let before = try await tables()
         store.send(ephemeral: "typing", in: room)
         try store.connect(to: "http://test", transport: server) { "t" }
         _ = try await store.syncNow()
         var heard = store.ephemerals(in: room).makeAsyncIterator()
         let connected = try await tables()
-        // None of these may be said: too large, too long, not a kind, the server's own.
+        // None of these may be sent: too large, too long, not a kind, the server's own.
         store.send(ephemeral: "a", ["a": .string(String(repeating: "x", count: 1_024))], in: room)
         store.send(ephemeral: "b", in: room, lifetime: .seconds(11))
         store.send(ephemeral: "", in: room)
@@ -70,7 +70,7 @@ import TidemarkWire
         #expect(bench.sent.count == count)
     }
 
-    @Test func `what a server says besides is heard while connected, and is no acknowledged frame`() {
+    @Test func `a server's ephemeral messages arrive while connected, and are no acknowledged frames`() {
         var bench = MachineBench()
         bench.on(.start)
         bench.live(ephemerals: EphemeralLimits())
@@ -83,7 +83,7 @@ import TidemarkWire
         #expect(bench.sent.count == acks)
     }
 
-    /// Rows of each table.
+    /// The number of rows of each table.
     private func tables() async throws -> [String: Int] {
         try await store.reader.read { db in
             let names = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")

@@ -24,7 +24,7 @@ import TidemarkWire
         bench.settle(0)
     }
 
-    @Test func `what is watched is asked for in small groups, until it is answered, on every connection`() {
+    @Test func `watched scopes are requested in small groups, until they are answered, on every connection`() {
         var bench = MachineBench()
         bench.on(.watch(["a", "b", "c", "d", "e"].reduce(into: []) { $0.insert(ScopeID($1)) }))
         bench.on(.start)
@@ -47,7 +47,7 @@ import TidemarkWire
         #expect(asked(bench).dropFirst(6) == ["a", "b", "c", "d"])
     }
 
-    @Test func `what is watched no more is taken back, and a grant makes the open questions due`() {
+    @Test func `ended watches are withdrawn, and a grant makes the open requests due`() {
         var bench = MachineBench()
         bench.on(.start)
         live(&bench)
@@ -62,7 +62,7 @@ import TidemarkWire
         #expect(asked(bench).last == "b" && asked(bench).count == 4)
     }
 
-    @Test func `a watcher sees what is known while connected, and nothing after it`() async throws {
+    @Test func `a watcher sees the known presence while connected, and nothing after it`() async throws {
         let board = PresenceBoard()
         let room = ScopeID("room")
         func word(_ user: String, _ payload: Fields) -> Ephemeral {
@@ -83,7 +83,7 @@ import TidemarkWire
         #expect(await values.next() == [:])
     }
 
-    @Test func `a scope is watched as long as somebody watches it`() async {
+    @Test func `a scope is watched as long as it has a watcher`() async {
         let board = PresenceBoard()
         let room = ScopeID("room")
         let tasks = (0..<2).map { _ in

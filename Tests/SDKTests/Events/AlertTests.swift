@@ -6,7 +6,7 @@ import TidemarkModel
 @testable import Tidemark
 
 @Suite(.timeLimit(.minutes(5))) struct AlertTests {
-    @Test func `what waits for too long is told once, and again when it was over`() {
+    @Test func `a write that waits too long is reported once, and again after another one has waited`() {
         var watch = OverdueWatch()
         func look(_ oldest: Int64?, at now: Int64) -> SyncLogEvent? {
             watch.look(oldest: oldest, transactions: 3, limit: .seconds(60), now: now)
@@ -20,7 +20,7 @@ import TidemarkModel
         #expect(watch.look(oldest: 0, transactions: 1, limit: nil, now: 1_000_000) == nil)
     }
 
-    @Test func `alerts are those events that a person should look at`() {
+    @Test func `alerts are the events that a developer should look at`() {
         let rejection = Rejection(.forbidden, "no")
         let alerts: [SyncLogEvent] = [
             .overdue(transactions: 1, age: .seconds(1)), .corrupted(reason: "x"),

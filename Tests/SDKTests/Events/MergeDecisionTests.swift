@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What is told of records that were changed on two sides.
+/// Events about records that were changed on two sides.
 @Suite struct MergeDecisionTests {
     private let bench: Bench
 
@@ -34,24 +34,24 @@ import TidemarkWire
                 collection: "notes", record: UUID(RecordKey.note(1).id), fields: fields, resolution: resolution))
     }
 
-    @Test func `another field changed elsewhere is kept next to the local write`() throws {
+    @Test func `another field changed elsewhere is kept beside the local write`() throws {
         let events = try events(.note(1, seq: 11, ["text": "a", "likes": 2]))
         #expect(events == [decision(["likes"], .bothKept)])
         #expect(try bench.fields(.note(1))?["text"] == "mine")
         #expect(try bench.fields(.note(1))?["likes"] == .integer(2))
     }
 
-    @Test func `the same field changed elsewhere is shown as written here until the server decides`() throws {
+    @Test func `the same field changed elsewhere shows the local value until the server decides`() throws {
         #expect(try events(.note(1, seq: 11, ["text": "theirs"])) == [decision(["text"], .localShown)])
         #expect(try bench.fields(.note(1))?["text"] == "mine")
     }
 
-    @Test func `an own write that comes back as it was is no conflict`() throws {
+    @Test func `an own write that returns unchanged is no conflict`() throws {
         let events = try events(.note(1, seq: 11, ["text": "mine", "likes": 1]), settled: .accepted(1, 1))
         #expect(events == [.committed(transactions: 1, LoggedWrites([.set(.note(1), "text", "")]))])
     }
 
-    @Test func `an own write that the server decided otherwise on is told with its field`() throws {
+    @Test func `an own write that the server decided differently is reported with its field`() throws {
         let events = try events(.note(1, seq: 12, ["text": "theirs", "likes": 5]), settled: .accepted(1, 1))
         #expect(
             events == [
@@ -61,12 +61,12 @@ import TidemarkWire
         #expect(try bench.fields(.note(1))?["text"] == "theirs")
     }
 
-    @Test func `a record that was deleted elsewhere takes the local write with it`() throws {
+    @Test func `a record that was deleted elsewhere loses the local write`() throws {
         #expect(try events(.note(1, seq: 11, deleted: true)) == [decision([], .deleted)])
         #expect(try bench.row(.note(1)) == nil)
     }
 
-    @Test func `a refused write is told with its code, also when access to its scope ended`() throws {
+    @Test func `a refused write is reported with its code, also when access to its scope ended`() throws {
         #expect(
             try events(settled: .refused(1, 1, .forbidden)) == [
                 .parked(
@@ -82,7 +82,7 @@ import TidemarkWire
         #expect(lost.count == 1 && rejection.code == .revoked)
     }
 
-    @Test func `nothing is told of what was not committed`() throws {
+    @Test func `nothing that was not committed is reported`() throws {
         var told = 0
         let frame = Changes.make(from: "c7", to: "c8", [.note(1, seq: 11, ["text": "theirs"])])
         #expect(throws: StoreError.self) {

@@ -8,13 +8,13 @@ import Testing
         return phases.compactMap { log.on($0.0, now: $0.1) }
     }
 
-    @Test func `a connection that gets in step is one start and one success with its length`() {
+    @Test func `a connection that gets up to date is one start and one success with its duration`() {
         #expect(
             Self.events([(.connecting, 100), (.catchingUp, 150), (.live, 430)])
                 == [.started, .succeeded(duration: .milliseconds(330))])
     }
 
-    @Test func `taking in what a grant brings is a round of its own`() {
+    @Test func `receiving the records of a new grant is a round of its own`() {
         #expect(
             Self.events([(.connecting, 1), (.live, 2), (.catchingUp, 10), (.live, 17), (.live, 18)])
                 == [
@@ -23,7 +23,7 @@ import Testing
                 ])
     }
 
-    @Test func `each failed attempt says why and when the next one is`() {
+    @Test func `each failed attempt has its reason and the time of the next one`() {
         let (away, busy) = (SyncFailure(.unreachable, "no route"), SyncFailure(.unavailable, "busy"))
         let old = SyncFailure(.versionUnsupported, "old")
         #expect(
@@ -36,7 +36,7 @@ import Testing
             ])
     }
 
-    @Test func `a clock that is set back makes no negative length`() {
+    @Test func `a clock that is set back causes no negative duration`() {
         #expect(
             Self.events([(.connecting, 100), (.live, 50), (.stopped, 60)])
                 == [.started, .succeeded(duration: .zero), .stopped])

@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// A user with more scopes than a connection holds is told so by name.
+/// A user with more scopes than a connection holds is informed by an event.
 @Suite struct ScopesLeftOutTests {
     private func welcome(_ bench: Bench, leftOut: Int) throws -> [SyncLogEvent] {
         _ = try bench.database.beginConnection()
@@ -21,7 +21,7 @@ import TidemarkWire
         try bench.database.writer.read { try DiagnosticsReader(db: $0).read().scopesLeftOut }
     }
 
-    @Test func `how many scopes are left out is told once for each number, and kept for the diagnostics`() throws {
+    @Test func `the number of omitted scopes is reported once each, and kept for the diagnostics`() throws {
         let bench = try Bench()
         #expect(try welcome(bench, leftOut: 0).isEmpty)
         #expect(try diagnosed(bench) == nil)

@@ -6,9 +6,9 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// The events of a store as an app and its logger hear of them.
+/// The events of a store as an app and its logger receive them.
 @Suite(.timeLimit(.minutes(5))) struct SyncEventsTests {
-    @Test func `an app hears of the start, the success with its duration, its writes, and the failure`() async throws {
+    @Test func `an app receives the start, the success with its duration, its writes, and the failure`() async throws {
         let server = ScriptedServer()
         let store = try SyncStore.test()
         var events = store.events.makeAsyncIterator()
@@ -28,7 +28,7 @@ import TidemarkModel
         while let event = await events.next(), event != .stopped {}
     }
 
-    @Test func `a listener ends with its task, and others go on`() async {
+    @Test func `a listener ends with its task, and others continue`() async {
         let journal = SyncJournal(logger: .silent)
         var other = journal.values().makeAsyncIterator()
         let task = Task { for await _ in journal.values() {} }
@@ -38,14 +38,14 @@ import TidemarkModel
         #expect(await other.next() == .forked)
     }
 
-    @Test func `a listener that is slow finds the newest events`() async {
+    @Test func `a slow listener gets the newest events`() async {
         let journal = SyncJournal(logger: .silent)
         var values = journal.values().makeAsyncIterator()
         for number in 1...(SyncJournal.bufferMax + 40) { journal.note(.evicted(records: number)) }
         #expect(await values.next() == .evicted(records: 41))
     }
 
-    @Test func `each event is a log entry with a sentence that never changes and its details as metadata`() {
+    @Test func `each event is a log entry with a constant sentence and its details as metadata`() {
         let log = LogCapture()
         let journal = SyncJournal(logger: Logger(label: "test") { _ in log })
         let id = UUID(UniqueID(high: 1, low: 2))
@@ -94,7 +94,7 @@ import TidemarkModel
     }
 }
 
-/// Keeps what is logged, as `level message key=value…`.
+/// Keeps log lines, as `level message key=value…`.
 final class LogCapture: LogHandler {
     private let entries = Lock<[String]>([])
 

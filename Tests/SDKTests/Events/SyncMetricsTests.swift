@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import Tidemark
 
 @Suite(.timeLimit(.minutes(5))) struct SyncMetricsTests {
-    @Test func `rates are shares of what is over, and nothing before it`() {
+    @Test func `rates are shares of finished work, and nothing before it`() {
         var metrics = SyncMetrics()
         #expect(metrics.successRate == nil && metrics.acceptanceRate == nil && metrics.cacheHitRate == nil)
         for _ in 1...3 {
@@ -22,7 +22,7 @@ import TidemarkModel
         #expect(metrics.evicted == 7 && metrics.withheld == 1 && metrics.merged == 0)
     }
 
-    @Test func `a store counts its rounds, its writes, and what it had to ask the server for`() async throws {
+    @Test func `a store counts its rounds, its writes, and its requests to the server`() async throws {
         let server = ScriptedServer()
         let store = try SyncStore.test()
         let room = UUID()
@@ -41,7 +41,7 @@ import TidemarkModel
         #expect(store.metrics.cacheHitRate == 1, "all there is is here")
     }
 
-    @Test func `what older records cost is told apart from what is here`() async throws {
+    @Test func `the cost of older records is separated from that of present ones`() async throws {
         var limits = LocalLimits()
         limits.cache.filling = .newest(1)
         let database = try LocalDatabase.inMemory(

@@ -9,7 +9,7 @@ import TidemarkWire
 struct FlightCourse {
     var bench: MachineBench
     let recorder: FlightRecorder
-    /// How far the device's date is ahead of the bench's time.
+    /// The difference between the device's date and the bench's time.
     let ahead = Lock<Milliseconds>(1_760_000_000_000)
 
     init(_ timing: EngineTiming = EngineTiming(), _ recording: FlightRecording = FlightRecording()) {
@@ -25,7 +25,7 @@ struct FlightCourse {
 
     mutating func run(_ body: (inout MachineBench) -> Void) { body(&bench) }
 
-    /// Tells the machine something and carries nothing out.
+    /// Feeds an event to the machine, and carries no effect out.
     mutating func feed(_ event: SyncEvent) {
         let effects = bench.machine.on(event, now: bench.now)
         bench.noting?(event, bench.now, effects, bench.machine)
@@ -35,7 +35,7 @@ struct FlightCourse {
         FlightReplay(try Recording(lines: recorder.lines()), until: until)
     }
 
-    /// A course with something of everything, by a seed.
+    /// A varied course, by a seed.
     static func varied(_ seed: UInt64, _ recording: FlightRecording = FlightRecording()) -> FlightCourse {
         var course = FlightCourse(EngineTiming(), recording)
         var dice = Dice(seed: seed)

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// A recording that somebody else wrote.
+/// A recording that an attacker wrote.
 @Suite(.timeLimit(.minutes(10))) struct FlightHostileTests {
     private static let numbers = [
         "0", "-1", "1", "9223372036854775807", "-9223372036854775808", "9007199254740992", "4294967296", "1e308",
@@ -54,7 +54,7 @@ import TidemarkModel
         #expect(FlightReplay(recording).isSame)
     }
 
-    @Test func `what is no recording is refused`() {
+    @Test func `a file that is no recording is refused`() {
         #expect(throws: MalformedRecording.self) { try Recording(lines: []) }
         #expect(throws: MalformedRecording.self) { try Recording(lines: ["{}", "hello", "{\"t\":-4,\"e\":\"tick\"}"]) }
     }

@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What went wrong is found in a recorded course, and the entry is named.
+/// Faults in a recorded course are found, with the entry.
 @Suite(.timeLimit(.minutes(5))) struct FlightJudgeTests {
     private func judged(_ course: FlightCourse) throws -> (judge: FlightJudge, replay: FlightReplay) {
         let replay = try course.replay()
@@ -37,7 +37,7 @@ import TidemarkWire
         #expect(replay.steps.last?.isAtRest == true)
     }
 
-    @Test func `tokens that are refused each time stand, whether they are fresh or not`() throws {
+    @Test func `tokens that are refused each time are found, whether they are new or not`() throws {
         for isFresh in [true, false] {
             var course = started()
             let clean = course.recorder.lines().count
@@ -57,7 +57,8 @@ import TidemarkWire
         }
     }
 
-    @Test func `a frame that the database refuses each time is named, and is no standstill once it is taken`() throws {
+    @Test func `a frame that the database refuses each time is named, and is no standstill once it is applied`() throws
+    {
         var course = started()
         let frame = ServerMessage.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])).encode()
         let malformed = SyncFailure(.databaseFailed, "SQLite error 11: database disk image is malformed")
@@ -84,7 +85,7 @@ import TidemarkWire
         #expect(try judged(course).judge.findings.allSatisfy { !$0.isStanding })
     }
 
-    @Test(arguments: [true, false]) func `writes whose answer is lost are named, and whether the server had them`(
+    @Test(arguments: [true, false]) func `writes without an answer are named, and whether the server had them`(
         _ hadThem: Bool
     ) throws {
         var course = started()
@@ -104,7 +105,7 @@ import TidemarkWire
         #expect(lost.notes.first?.contains(hadThem ? "the server had it" : "did not have it") == true)
     }
 
-    @Test func `a connection over which nothing comes is named`() throws {
+    @Test func `a connection that delivers nothing is named`() throws {
         var course = started()
         course.run { bench in
             bench.isAlive = false
@@ -142,7 +143,7 @@ import TidemarkWire
         #expect(findings.first { $0.kind == .clock }?.words.contains("back by 24 h") == true)
     }
 
-    @Test func `a server that is not the store's stands until the app connects in another way`() throws {
+    @Test func `a foreign server is a standstill until the app connects in another way`() throws {
         var course = FlightCourse()
         course.run { bench in
             bench.on(.start)
@@ -157,7 +158,7 @@ import TidemarkWire
         #expect(try judged(course).judge.findings.allSatisfy { !$0.isStanding })
     }
 
-    @Test func `a file that was put back is seen by its cursor, its connections and its numbers`() throws {
+    @Test func `a restored file is detected by its cursor, its connections and its numbers`() throws {
         var course = started()
         course.run { bench in
             bench.receive(.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])))
@@ -177,15 +178,15 @@ import TidemarkWire
         #expect(broken.words.contains("c7") && broken.words.contains("c1"))
     }
 
-    @Test func `a recording that ends inside the local database says in what`() throws {
+    @Test func `a recording that ends inside the local database names the operation`() throws {
         var course = started()
-        // Its answer never comes: the process ends.
+        // Its answer never arrives: the process ends.
         course.feed(.received(ServerMessage.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])).encode()))
         let end = try #require(try judged(course).judge.findings.last)
         #expect(end.kind == .end && end.words.contains("apply 1 frame"))
     }
 
-    @Test func `each event and each effect has words`() throws {
+    @Test func `each event and each effect is described`() throws {
         for seed in 1...10 as ClosedRange<UInt64> {
             for step in try FlightCourse.varied(seed).replay().steps {
                 #expect(!FlightWords.event(step).isEmpty)

@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Nothing that an app stores, and no token, is in a recording.
+/// A recording holds no value that an app stores, and no token.
 @Suite(.timeLimit(.minutes(5))) struct FlightRedactionTests {
     private static let secrets = ["Rosebud", "4711815", "moon-phase", "a-token-of-ann"]
 
@@ -38,14 +38,14 @@ import TidemarkWire
                     PageAnswer(
                         id: 1, scope: ScopeID("room"), since: 1, collection: "notes",
                         changes: [.note(3, seq: 6, fields)], next: nil)))
-            // What cannot be read is not kept either.
+            // An invalid message is not kept either.
             bench.on(.received(Array("{\"t\":\"changes\",\"g\":\"Rosebud\"}".utf8)))
         }
         #expect(try course.replay().isSame)
         return course.recorder.lines().joined(separator: "\n")
     }
 
-    @Test func `no value, no words of a refusal, no payload and no token is recorded`() throws {
+    @Test func `no value, no text of a refusal, no payload and no token is recorded`() throws {
         let text = try course(FlightRecording())
         for secret in Self.secrets { #expect(!text.contains(secret), "\(secret)") }
         #expect(text.contains("create notes") && text.contains("room"))
@@ -59,7 +59,7 @@ import TidemarkWire
         #expect(!text.contains("a-token-of-ann"))
     }
 
-    @Test func `a report holds the recording, and nothing that was written`() async throws {
+    @Test func `a report contains the recording, and no written value`() async throws {
         let server = ScriptedServer()
         let store = try SyncStore.test()
         try store.connect(to: "http://test", transport: server) { "a-token-of-ann" }

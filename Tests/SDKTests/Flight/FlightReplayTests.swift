@@ -4,9 +4,9 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// A recorded course is taken again by the same machine.
+/// The same machine repeats a recorded course.
 @Suite(.timeLimit(.minutes(5))) struct FlightReplayTests {
-    @Test(arguments: 1...60 as ClosedRange<UInt64>) func `each course is taken again, effect by effect`(
+    @Test(arguments: 1...60 as ClosedRange<UInt64>) func `each course is repeated, effect by effect`(
         _ seed: UInt64
     ) throws {
         var recording = FlightRecording()
@@ -22,7 +22,7 @@ import TidemarkWire
         #expect(last.machine.recordedMembers["pushes"] == course.bench.machine.recordedMembers["pushes"])
     }
 
-    @Test func `a machine that does otherwise than the recorded one is named with the entry`() throws {
+    @Test func `a machine that differs from the recorded one is named with the entry`() throws {
         let course = FlightCourse.varied(3)
         var lines = course.recorder.lines()
         let index = try #require(lines.lastIndex { $0.contains("\"loadPush:") })
@@ -33,13 +33,13 @@ import TidemarkWire
         #expect(FlightJudge(replay).findings.contains { $0.kind == .difference && $0.entry == index + 1 })
     }
 
-    @Test func `a replay goes as far as it is told`() throws {
+    @Test func `a replay stops at a given entry`() throws {
         let course = FlightCourse.varied(5)
         let replay = try course.replay(until: 20)
         #expect(replay.steps.last?.entry ?? 0 <= 20 && replay.steps.count > 10)
     }
 
-    @Test func `every member of a machine is recorded, but for its token and what it is made with`() {
+    @Test func `every member of a machine is recorded, except for its token and its initial values`() {
         func stored(_ state: Any) -> Set<String> { Set(Mirror(reflecting: state).children.compactMap(\.label)) }
         func recorded(_ state: some RecordedMembers) -> Set<String> {
             Set(state.recordedMembers.entries.map { String($0.name.prefix { $0 != "." }) })
@@ -56,7 +56,7 @@ import TidemarkWire
         #expect(stored(machine.collectionRounds) == recorded(machine.collectionRounds))
     }
 
-    @Test(arguments: 1...20 as ClosedRange<UInt64>) func `the members of a machine are read back as they were`(
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func `the members of a machine are read back unchanged`(
         _ seed: UInt64
     ) {
         let machine = FlightCourse.varied(seed).bench.machine
@@ -65,7 +65,7 @@ import TidemarkWire
         #expect(read.machine.recordedMembers == machine.recordedMembers)
     }
 
-    @Test func `a message that came is never longer in a recording, and the machine gets as many bytes`() throws {
+    @Test func `a received message is never longer in a recording, and the machine gets as many bytes`() throws {
         let outcome = TransactionOutcome(
             number: 1, transaction: .transaction(1), seq: 4, time: 5, rejection: Rejection(.quota, "too many notes"))
         let messages: [ServerMessage] = [

@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// The room of a recording: bounded, and whole whatever ends the process.
+/// The space of a recording: bounded, and whole after any end of the process.
 @Suite(.timeLimit(.minutes(5))) struct FlightRingTests {
     private let folder: TemporaryFolder
     private var path: String { folder.path("a.sqlite.flight") }
@@ -25,7 +25,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [true, false])
-    func `the newest lines are kept, in their order, and never more bytes than there is room`(
+    func `the newest lines are kept, in their order, and never more bytes than allowed`(
         _ isFile: Bool
     ) throws {
         var ring = try FlightRing(path: isFile ? path : nil, bytes: 64 << 10)
@@ -37,7 +37,7 @@ import TidemarkWire
         #expect(lines.count > 2_500, "three segments of four at least are full")
     }
 
-    @Test func `another process goes on where the last one ended`() throws {
+    @Test func `another process continues where the last one ended`() throws {
         var ring = try FlightRing(path: path, bytes: 64 << 10)
         fill(&ring, 0..<3_000)
         var next = try FlightRing(path: path, bytes: 64 << 10)
@@ -50,14 +50,14 @@ import TidemarkWire
     @Test func `a line that the end of a process has cut is dropped and counted, wherever it is cut`() throws {
         let whole = Array(try #require(FlightCourse.varied(1).recorder.lines().last).utf8) + [UInt8(ascii: "\n")]
         for length in 1..<whole.count - 1 {
-            try? FileManager.default.removeItem(atPath: path)  // The first time there is none.
+            try? FileManager.default.removeItem(atPath: path)  // The first time the file does not exist.
             var ring = try FlightRing(path: path, bytes: 64 << 10)
             fill(&ring, 0..<3)
             _ = ring.append(Array(whole.prefix(length)))
             var next = try FlightRing(path: path, bytes: 64 << 10)
             _ = next.append(line(7))
             let recording = try Recording(lines: FlightLines(next.contents).lines + [#"{"t":1,"clock":5}"#])
-            // The three and the one are no entries of a course either.
+            // The four whole lines are no entries of a course either.
             #expect(recording.torn == 5, "cut after \(length) bytes")
         }
     }
@@ -81,14 +81,14 @@ import TidemarkWire
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func `where there can be no file there is no recording, and nothing else happens`() {
+    @Test func `without a file there is no recording, and nothing else happens`() {
         let recorder = FlightRecorder(of: folder.path("none/a.sqlite")) { 0 }
         recorder.began(SyncMachine(seed: 1), now: 0)
         recorder.note(.start, now: 1, [], SyncMachine(seed: 1))
         #expect(recorder.lines() == [])
     }
 
-    @Test func `an event that is too large is left out, and the course goes on behind it`() throws {
+    @Test func `an event that is too large is left out, and the course continues after it`() throws {
         var recording = FlightRecording()
         recording.bytesMax = 64 << 10
         var course = FlightCourse(EngineTiming(), recording)

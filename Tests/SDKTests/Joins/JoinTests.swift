@@ -8,7 +8,7 @@ import TidemarkModel
     private let red = Room(people: ["ann"], title: "red")
     private let blue = Room(people: ["ann"], title: "blue")
 
-    /// Three notes in the red room, one in the blue one, one in a room that is not here.
+    /// A store with three notes in the red room, one in the blue one, one in a room that is not in the copy.
     private func store() async throws -> SyncStore {
         let store = try SyncStore.test()
         try await store.write { t in
@@ -51,7 +51,7 @@ import TidemarkModel
         #expect(try await notes.readAll(where: both, order: [.by(\.text)]).map(\.text) == ["b1", "r3"])
     }
 
-    @Test func `pages of a join go on where the last one ended`() async throws {
+    @Test func `pages of a join continue where the last one ended`() async throws {
         let list = try await store().repository(Note.self).joining(\.room, Room.self)
         var rows: [Joined<Note, Room>] = []
         while true {
@@ -62,7 +62,7 @@ import TidemarkModel
         #expect(texts(rows) == ["b1 blue", "r3 red", "r2 red", "r1 red", "elsewhere -"])
     }
 
-    @Test func `an observer of a join hears of both sides`() async throws {
+    @Test func `an observer of a join is notified of both sides`() async throws {
         let store = try await store()
         let list = store.repository(Note.self).joining(\.room, Room.self)
         var pages = list.observe(where: \.likes > 2, order: [.by(\.text)]).makeAsyncIterator()
@@ -76,18 +76,18 @@ import TidemarkModel
         #expect(texts(try await pages.next() ?? []) == ["b1 -", "r3 crimson", "r4 crimson"])
     }
 
-    @Test func `an observer of a narrowed join sees records come and go with the other side`() async throws {
+    @Test func `an observer of a narrowed join sees records appear and disappear with the other side`() async throws {
         let store = try await store()
         let list = store.repository(Note.self).joining(\.room, Room.self)
         var pages = list.observe(joined: \.title == "blue").makeAsyncIterator()
         #expect(texts(try await pages.next() ?? []) == ["b1 blue"])
-        // Nothing of the list: not told.
+        // Not in the list: no notification.
         try await store.repository(Room.self).update(red.id) { $0.title = "pink" }
         try await store.repository(Room.self).update(blue.id) { $0.title = "navy" }
         #expect(try await pages.next()?.isEmpty == true)
     }
 
-    @Test func `a snapshot joins what it sees, with whatever else it reads`() async throws {
+    @Test func `a snapshot joins what it sees, with other reads`() async throws {
         let store = try await store()
         let red = red
         let (rows, count) = try await store.read { snapshot in
@@ -102,7 +102,7 @@ import TidemarkModel
         #expect(texts(rows) == ["b1 blue", "r3 red"] && count == 2)
     }
 
-    @Test func `what is no reference, or one to something else, is named`() async throws {
+    @Test func `a field that is no reference, or one to another collection, is named`() async throws {
         let store = try await store()
         let notes = store.repository(Note.self)
         var error = await #expect(throws: StoreError.self) { try await notes.joining(\.room, Note.self).readAll() }
@@ -129,7 +129,7 @@ import TidemarkModel
         #expect(rows.count == 4 && Set(rows.compactMap { $0.joined?.token }).count == 2)
     }
 
-    /// Tells apart how often it was read.
+    /// Counts how often it was read.
     private struct CountedRoom: SyncModel {
         static let collection = "rooms"
         var id: UUID
@@ -142,6 +142,6 @@ import TidemarkModel
 }
 
 extension Note {
-    /// Not stored.
+    /// A computed property, which is not stored.
     fileprivate var spare: UUID? { nil }
 }

@@ -6,7 +6,7 @@ import TidemarkModel
 @testable import Tidemark
 
 @Suite struct DiskFullTests {
-    @Test func `without room writes throw, reads go on, and with room everything does`() async throws {
+    @Test func `on a full disk writes throw and reads continue, and with space everything works`() async throws {
         let folder = try TemporaryFolder()
         let store = try await SyncStore.open(
             account: Bench.user, at: folder.url, schema: try TestSchema.schema())
@@ -33,7 +33,7 @@ import TidemarkModel
 }
 
 extension LocalDatabase {
-    /// Lets the file grow by so many pages and no more.
+    /// Lets the file grow by this many pages and no more.
     func setRoom(pages: Int64) async throws {
         try await writer.writeWithoutTransaction { db in
             let now = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0

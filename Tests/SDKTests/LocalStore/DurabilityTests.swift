@@ -7,7 +7,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// What outlives a power cut, and who may see what does not yet.
+/// The data that survives a power cut, and the visibility of data that does not yet.
 @Suite(.timeLimit(.minutes(5))) final class DurabilityTests {
     private let folder: TemporaryFolder
     private let bench: Bench
@@ -27,10 +27,10 @@ import TidemarkModel
         #expect(throws: StoreError.self) { try bench.database.evict(now: 0) }
     }
 
-    /// What is left when the power is cut after the last flush.
+    /// The database as a power cut after the last flush leaves it.
     private func afterPowerCut() throws -> Bench { try Bench(path: folder.path("cut.sqlite")) }
 
-    /// Notes with each flush what is on the disk from then on.
+    /// From now on copies the disk's contents with each flush.
     private func notePowerCuts() {
         disk.answers { [folder] flush in
             let code = flush()
@@ -46,7 +46,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `what a write returned for outlives a power cut`() throws {
+    @Test func `a write that returned survives a power cut`() throws {
         notePowerCuts()
         try bench.write(1, .room(), .note(1))
         let left = try afterPowerCut()
@@ -54,7 +54,7 @@ import TidemarkModel
         #expect(try left.database.pendingCount() == 1)
     }
 
-    @Test func `a push is given out once it is on the disk, and all that it stands on`() throws {
+    @Test func `a push is sent once it is on the disk, with everything that it depends on`() throws {
         disk.answers { _ in SQLITE_OK }
         try bench.write(1, .room(), .note(1))
         notePowerCuts()
@@ -76,7 +76,7 @@ import TidemarkModel
         #expect(try afterPowerCut().fields(.note(1)) == nil)
     }
 
-    @Test func `frames that are confirmed outlive a power cut, and are confirmed once`() throws {
+    @Test func `confirmed frames survive a power cut, and are confirmed once`() throws {
         try bench.join(RecordKey.room(1).scope)
         notePowerCuts()
         try bench.apply(.note(1, seq: 1))
@@ -87,7 +87,7 @@ import TidemarkModel
         #expect(try afterPowerCut().fields(.note(1)) != nil)
     }
 
-    @Test func `what the app writes takes the frames before it to the disk`() throws {
+    @Test func `a write of the app flushes the frames before it to the disk`() throws {
         try bench.join(RecordKey.room(1).scope)
         notePowerCuts()
         try bench.apply(.note(1, seq: 1))
@@ -95,7 +95,7 @@ import TidemarkModel
         #expect(try afterPowerCut().fields(.note(1)) != nil)
     }
 
-    @Test func `a disk that does not confirm frames says so to who would acknowledge them`() throws {
+    @Test func `a disk that does not confirm frames is reported to the caller that would acknowledge them`() throws {
         try bench.join(RecordKey.room(1).scope)
         disk.answers { _ in SQLITE_IOERR }
         try bench.apply(.note(1, seq: 1))
@@ -128,7 +128,7 @@ import TidemarkModel
         #expect(waited.withLock { $0 } == .success)
     }
 
-    @Test func `what changes nothing asks nothing of the disk`() throws {
+    @Test func `a write that changes nothing causes no flush`() throws {
         try bench.write(1, .room())
         let before = disk.flushes
         #expect(before > 0)
@@ -136,7 +136,7 @@ import TidemarkModel
         #expect(disk.flushes == before)
     }
 
-    @Test func `a write that the disk does not confirm throws, is there, and is sent`() async throws {
+    @Test func `a write that the disk does not confirm throws, exists, and is sent`() async throws {
         let store = SyncStore(database: bench.database, environment: .system)
         disk.answers { _ in SQLITE_IOERR }
         let note = Note(room: UUID(), text: "here")

@@ -10,7 +10,7 @@ import TidemarkWire
 @Suite(.timeLimit(.minutes(5))) struct EvictionTests {
     private let room = RecordKey.room(1).scope
 
-    /// A room with notes 1 to `count`, born 10, 20 and so on, of which everything is here.
+    /// A room with notes 1 to `count`, born 10, 20 and so on, all of them in the copy.
     private func bench(
         _ count: UInt64, _ limits: LocalLimits = LocalLimits(), schema: String = TestSchema.text
     ) throws -> Bench {
@@ -48,7 +48,7 @@ import TidemarkWire
         try bench.database.writer.read { try History.fetch($0, "notes", room) }
     }
 
-    @Test func `the oldest go by count, the floor says how far the rest reaches, and nothing is asked for again`()
+    @Test func `the oldest are evicted by count, the floor marks the rest, and nothing is requested again`()
         throws
     {
         let bench = try bench(10)
@@ -61,7 +61,7 @@ import TidemarkWire
         #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 0)
     }
 
-    @Test func `the oldest go by age`() throws {
+    @Test func `the oldest are evicted by age`() throws {
         let bench = try bench(10)
         #expect(try bench.database.evict(policy { $0.age = .seconds(5) }, now: 10_000) == 4)
         #expect(try filling(bench) == "50 0 0")
@@ -71,7 +71,7 @@ import TidemarkWire
         #expect(try bench.count("notes") == 1)
     }
 
-    @Test func `what is not sent, was refused, or is referred to stays`() throws {
+    @Test func `unsent, refused and referenced records stay`() throws {
         let bench = try bench(10)
         try bench.write(1, .set(.note(1), "text", "mine"))
         try bench.write(2, .set(.note(2), "text", "refused"))
@@ -81,13 +81,13 @@ import TidemarkWire
         #expect(try bench.database.evict(policy { $0.rowsMax = 1 }, now: 0) == 7)
         #expect(try bench.row(.note(1)) == nil)
         #expect(try bench.row(.note(2)) != nil && bench.row(.note(3)) != nil && bench.row(.note(10)) != nil)
-        // The pending one goes once it is settled.
+        // The pending one is evicted once it is settled.
         try bench.apply(from: "c1", to: "c2", .note(3, seq: 900, born: 30), settled: .accepted(3, 3))
         #expect(try bench.database.evict(policy { $0.rowsMax = 1 }, now: 0) == 1)
         try keepsWhatIsReferredTo()
     }
 
-    /// Notes 1 and 2 are what a pending reply and a refused one are about.
+    /// Checks that notes 1 and 2 stay, which a pending reply and a refused one refer to.
     private func keepsWhatIsReferredTo() throws {
         let replies = """
             "replies": {"scope": "room", "fields": {
@@ -107,7 +107,7 @@ import TidemarkWire
         #expect(try bench.row(.note(1)) != nil && bench.row(.note(2)) != nil && bench.row(.note(3)) == nil)
     }
 
-    @Test func `older ones come back when they are asked for, a page at a time`() throws {
+    @Test func `older ones return on request, a page at a time`() throws {
         var limits = LocalLimits()
         limits.pageRows = 3
         let bench = try bench(10, limits)
@@ -126,7 +126,7 @@ import TidemarkWire
         #expect(try bench.row(.note(6)) != nil && bench.row(.note(5)) == nil && bench.row(.note(4)) != nil)
         request = try #require(try bench.database.nextPages(limit: 9).first)
         #expect(request.before == 40 && request.limit == 1)
-        // The copy is trimmed while the page is on its way: it would leave a gap.
+        // The copy is trimmed while the page is on its way: the page would leave a gap.
         try bench.database.evict(policy { $0.rowsMax = 2 }, now: 0)
         #expect(
             try !bench.database.apply(
@@ -142,7 +142,7 @@ import TidemarkWire
         #expect(try !bench.database.wantOlder("notes", in: room, count: 4))
     }
 
-    @Test func `what was evicted is asked for by a list that is scrolled to it, once`() async throws {
+    @Test func `evicted records are requested once by a list that is scrolled to them`() async throws {
         let store = try SyncStore.test()
         let bench = Bench(database: store.database)
         try bench.join(room)
@@ -164,13 +164,13 @@ import TidemarkWire
         #expect(try store.database.nextPages(limit: 9).map(\.before) == [70])
         try bench.page(room, "notes", .note(6, seq: 60, ["text": "n"]), .note(5, seq: 50, ["text": "n"]), next: 50)
         #expect(try await values.next()?.count == 6)
-        // Evicted again while the list is on the screen: it does not begin again.
+        // They are evicted again while the list is visible: it does not begin again.
         #expect(try store.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 2)
         #expect(try await values.next()?.count == 4)
         #expect(try store.database.nextPages(limit: 9).isEmpty)
     }
 
-    /// A file that is larger than its policy allows.
+    /// Makes a file that is larger than its policy allows.
     private func large(in folder: TemporaryFolder) throws -> Bench {
         var limits = LocalLimits()
         limits.cache.bytesMax = 600_000
@@ -194,7 +194,7 @@ import TidemarkWire
         return bench
     }
 
-    @Test func `room that eviction leaves is given back to the disk`() throws {
+    @Test func `space that eviction frees is returned to the disk`() throws {
         let folder = try TemporaryFolder()
         let bench = try large(in: folder)
         func size() throws -> Int64 { try bench.database.writer.read { try FileSize(db: $0).total() } }
@@ -208,14 +208,14 @@ import TidemarkWire
         #expect(try !bench.database.giveBack(), "what is left is used")
     }
 
-    @Test func `a store that is trimmed gives it back by itself`() async throws {
+    @Test func `a store that is trimmed returns space by itself`() async throws {
         let folder = try TemporaryFolder()
         let bench = try large(in: folder)
         await SyncStore(database: bench.database, environment: .system).trim(clock: OneTurn())
         #expect(try await bench.database.writer.read { try FileSize(db: $0).total() } < 650_000)
     }
 
-    @Test func `a scope is filled with the newest, and the rest waits to be asked for`() throws {
+    @Test func `a scope is filled with the newest records, and the rest waits for a request`() throws {
         var limits = LocalLimits()
         limits.cache.filling = .newest(50)
         limits.cache.fillings = ["rooms": .newest(1)]
@@ -235,8 +235,7 @@ import TidemarkWire
         #expect(try history(bench).hasOlder)
     }
 
-    @Test func `a page that comes again when no more is wanted is dropped: what would guard against it is gone`() throws
-    {
+    @Test func `a page that arrives again when no more is wanted is dropped: its guard is gone`() throws {
         var limits = LocalLimits()
         limits.cache.filling = .newest(2)
         let bench = Bench(
@@ -254,7 +253,7 @@ import TidemarkWire
         #expect(try bench.row(.note(1)) == nil && bench.row(.note(2)) != nil)
     }
 
-    @Test func `the size of the file costs the oldest, but not the newest of each scope`() throws {
+    @Test func `the size of the file evicts the oldest, but not the newest of each scope`() throws {
         let folder = try TemporaryFolder()
         let database = try LocalDatabase.open(
             path: folder.path("x.sqlite"), account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client
@@ -278,7 +277,7 @@ import TidemarkWire
         let evicted = try database.evict(policy { $0.bytesMax = before / 2 }, now: 0)
         let after = try database.writer.read { try FileSize(db: $0).used() }
         #expect(evicted > 1_500 && after <= before / 2)
-        // Room 1 is older in all of its rows: it lost all but the newest.
+        // Room 1 is older in all of its rows: only its newest remain.
         #expect(try bench.string("SELECT count(*) FROM notes WHERE scope = '\(room)'") == "50")
         #expect(try bench.string("SELECT max(server_id) FROM notes WHERE scope = '\(room)'") == "12000")
         #expect(try bench.count("notes") == 4_000 - evicted)
@@ -286,7 +285,7 @@ import TidemarkWire
         #expect(try bench.count("notes") == 100)
     }
 
-    @Test func `of records of one moment go the oldest by number, and no more than must`() throws {
+    @Test func `records of one moment are evicted in the order of their numbers, and no more than necessary`() throws {
         let folder = try TemporaryFolder()
         let database = try LocalDatabase.open(
             path: folder.path("x.sqlite"), account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client
@@ -307,7 +306,7 @@ import TidemarkWire
         #expect(try bench.string("SELECT min(server_id) FROM notes") == "\(evicted + 2)")
     }
 
-    @Test func `a file of the format before keeps what it has and is completed`() throws {
+    @Test func `a file of the previous format keeps its records and is completed`() throws {
         let folder = try TemporaryFolder()
         do {
             let bench = try Bench(path: folder.path("x.sqlite"))
@@ -326,7 +325,7 @@ import TidemarkWire
         #expect(try bench.database.nextPages(limit: 9).map(\.collection) == ["rooms"])
     }
 
-    @Test func `trimming goes on after an error, which is told`() async throws {
+    @Test func `trimming continues after an error, which is reported`() async throws {
         var limits = LocalLimits()
         limits.cache.rowsMax = 4
         let bench = try bench(10, limits)
@@ -344,7 +343,7 @@ import TidemarkWire
     }
 }
 
-/// Refuses so many commits, as a disk without room does.
+/// Refuses this many commits, as a full disk does.
 private final class FailingCommits: TransactionObserver, Sendable {
     private let left: Lock<Int>
 
@@ -364,7 +363,7 @@ private final class FailingCommits: TransactionObserver, Sendable {
     }
 }
 
-/// Sleeps no time at all, and so many times; then its task is over.
+/// Sleeps for no time, this many times; then its task ends.
 private final class RoundClock: Clock, Sendable {
     private let rounds: Lock<Int>
 
@@ -382,7 +381,7 @@ private final class RoundClock: Clock, Sendable {
     }
 }
 
-/// Time that ends with the first wait.
+/// A clock whose time ends with the first wait.
 private struct OneTurn: Clock {
     var now: ContinuousClock.Instant { .now }
     var minimumResolution: Swift.Duration { .zero }

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// One store at a time has an account's file.
+/// Only one store at a time opens an account's file.
 @Suite(.timeLimit(.minutes(5))) struct FileLockTests {
     private let folder: TemporaryFolder
 
@@ -26,14 +26,14 @@ import TidemarkModel
         #expect(try await open().statistics().pending == 1)
     }
 
-    @Test func `a store that nobody keeps leaves its file to the next`() async throws {
+    @Test func `a store that is released leaves its file to the next`() async throws {
         var store: SyncStore? = try await open()
         try await store?.repository(Room.self).create(Room(people: ["ann"]))
         store = nil
         #expect(try await open().statistics().pending == 1)
     }
 
-    @Test func `who has a file is told, and nobody once it is let go`() async throws {
+    @Test func `the owner of a file is reported, and no owner once the file is released`() async throws {
         let path = folder.path(DatabaseFile.name(Bench.user))
         #expect(FileLock.holder(of: path) == nil)
         let store = try await open()
@@ -45,14 +45,14 @@ import TidemarkModel
         try await next.close()
     }
 
-    @Test func `whoever only reads needs no lock`() async throws {
+    @Test func `a reader needs no lock`() async throws {
         let store = try await open()
         try await store.repository(Room.self).create(Room(people: ["ann"]))
         let inspection = try FileInspection(path: folder.path(DatabaseFile.name(Bench.user)))
         #expect(try inspection.diagnostics().outbox.count == 1)
     }
 
-    @Test func `what a dead process left of a lock holds nobody up, and whose it is now can be read`() async throws {
+    @Test func `the remains of a dead process's lock block no store, and its present owner can be read`() async throws {
         let path = folder.path("\(DatabaseFile.name(Bench.user)).lock")
         try "4194304\n".write(toFile: path, atomically: true, encoding: .utf8)
         let store = try await open()

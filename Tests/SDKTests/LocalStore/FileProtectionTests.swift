@@ -7,9 +7,9 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// The store's files get the class of data protection that the app asks for. What the class does is the system's.
+/// The store's files get the class of data protection that the app requests. The system decides what the class does.
 @Suite(.timeLimit(.minutes(5))) struct FileProtectionTests {
-    /// The classes that a store has given, by path.
+    /// The classes that a store has set, by path.
     private final class Classes: Sendable {
         let given = Lock<[String: String]>([:])
 
@@ -45,7 +45,7 @@ import TidemarkModel
             environment: environment, logger: logger)
     }
 
-    @Test func `each file and folder of a store has the class that the app asks for, and no file of the app's has`()
+    @Test func `each file and folder of a store has the class that the app requests, and no file of the app's has`()
         async throws
     {
         try await bench.prepare()
@@ -78,7 +78,7 @@ import TidemarkModel
         try await store.close()
     }
 
-    @Test func `an app that asks for none gets files that background work can read after the first unlock`()
+    @Test func `an app that requests none gets files that background work can read after the first unlock`()
         async throws
     {
         let store = try await bench.open(environment: classes.environment())

@@ -5,11 +5,11 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What is said of single scopes: pinned, with a budget, evicted alone.
+/// Settings of single scopes: pinned, with a budget, evicted alone.
 @Suite(.timeLimit(.minutes(5))) struct KeepingTests {
     private let rooms = [RecordKey.room(1).scope, RecordKey.room(2).scope]
 
-    /// Two rooms with ten notes each, of which everything is here, a second apart.
+    /// Two rooms with ten notes each, all of them in the copy, a second apart.
     private func bench(_ change: (inout LocalLimits) -> Void = { $0.cache.bytesMax = nil }) throws -> Bench {
         var limits = LocalLimits()
         change(&limits)
@@ -77,7 +77,7 @@ import TidemarkWire
         #expect(try bench.database.evict(now: 0) == 0)
     }
 
-    @Test func `one scope is evicted alone, what waits in it stays, and nothing is asked for again`() async throws {
+    @Test func `one scope is evicted alone, waiting writes in it stay, and nothing is requested again`() async throws {
         let bench = try bench()
         let store = store(bench)
         try bench.write(1, .set(.note(1), "text", "pending"))
@@ -94,7 +94,7 @@ import TidemarkWire
         #expect(try bench.database.nextPages(limit: 9).map(\.scope) == [rooms[0]])
     }
 
-    @Test func `usage is told by scope, the largest first, with what was said of each`() async throws {
+    @Test func `usage is listed by scope, the largest first, with the settings of each`() async throws {
         let bench = try bench()
         let store = store(bench)
         try await store.keep(.newest(3), of: rooms[0])
@@ -106,7 +106,7 @@ import TidemarkWire
         #expect(try #require(usage.first).bytes > 900 && usage[1].bytes < usage[0].bytes / 2)
     }
 
-    @Test func `what was said of a scope outlives a restart`() async throws {
+    @Test func `the settings of a scope survive a restart`() async throws {
         let folder = try TemporaryFolder()
         let open = { try await SyncStore.open(account: Bench.user, at: folder.url, schema: try TestSchema.schema()) }
         let store = try await open()
@@ -118,7 +118,7 @@ import TidemarkWire
         try await again.close()
     }
 
-    @Test func `whoever connects has evicted by itself what the policy does not keep`() async throws {
+    @Test func `a connected store evicts by itself what the policy does not keep`() async throws {
         let bench = try bench { $0.cache.rowsMax = 4 }
         let store = SyncStore(database: bench.database, environment: .system)
         let events = store.events
@@ -135,7 +135,7 @@ import TidemarkWire
     }
 }
 
-/// Nobody is reached.
+/// A transport that reaches no server.
 struct NobodyThere: Transport {
     struct Unreachable: Error {}
 

@@ -6,7 +6,7 @@ import TidemarkSQLite
 
 @testable import Tidemark
 
-/// Where the write-ahead log is copied into the file.
+/// The times at which the write-ahead log is copied into the file.
 @Suite(.timeLimit(.minutes(5))) struct LogTests {
     private static let copiedAt = 800_000
     private let folder: TemporaryFolder
@@ -36,7 +36,7 @@ import TidemarkSQLite
         #expect(Checkpointer.pagesMin(beside: 10, pageBytes: 0, copiedAt: 0...0) == 1)
     }
 
-    @Test func `it is copied as soon as nothing is written`() async throws {
+    @Test func `it is copied as soon as no write is running`() async throws {
         let bench = try bench(rest: .milliseconds(1))
         let checkpointer = try #require(bench.database.checkpointer)
         var (number, rounds) = (0, 0)
@@ -87,7 +87,7 @@ import TidemarkSQLite
         #expect(try bench.database.pendingCount() == 1_000)
     }
 
-    @Test func `what a process left in it is in the file once that is opened again`() throws {
+    @Test func `the rest of a process's log is in the file once that is opened again`() throws {
         let left = try TemporaryFolder()
         let bench = try plain()
         for number in 1...20 { try write(number, bench) }
@@ -97,22 +97,22 @@ import TidemarkSQLite
         }
         let again = try Bench(path: left.path("x.sqlite"))
         let log = try FileManager.default.attributesOfItem(atPath: left.path("x.sqlite-wal"))[.size] as? Int
-        // What is written while it opens, such as its version, is all that is in it.
+        // Only writes during the opening, such as its version, are in it.
         #expect(try #require(log) < 20_000)
         #expect(try again.database.pendingCount() == 20)
     }
 
-    @Test func `a store that is closed leaves none`() throws {
+    @Test func `a store that is closed leaves no log`() throws {
         let bench = try plain()
         for number in 1...20 { try write(number, bench) }
-        // A reader has a connection of its own by now.
+        // By now a reader has a connection of its own.
         #expect(try bench.database.pendingCount() == 20)
         try bench.database.close()
         #expect(!FileManager.default.fileExists(atPath: folder.path("x.sqlite-wal")))
         #expect(try plain().database.pendingCount() == 20)
     }
 
-    @Test func `one that fills the disk is copied into the file, for which room was held`() throws {
+    @Test func `a log that fills the disk is copied into the file, for which space was reserved`() throws {
         let disk = SmallDisk(under: folder, bytes: 6_000_000)
         var limits = LocalLimits()
         // Nothing else copies it.
@@ -134,7 +134,7 @@ import TidemarkSQLite
         withExtendedLifetime(disk) {}
     }
 
-    @Test func `on a full disk it is copied, and what it held is room for the next write`() throws {
+    @Test func `on a full disk it is copied, and its space is used for the next write`() throws {
         let disk = SmallDisk(under: folder, bytes: 6_000_000)
         let bench = try plain()
         var refused: StoreError?
@@ -161,6 +161,6 @@ import TidemarkSQLite
 }
 
 extension LocalDatabase {
-    /// As the pages say that are in use; the log may hold some of them.
+    /// The size by the number of used pages; the log may hold some of them.
     func fileBytes() throws -> Int64 { try writer.read { try FileSize(db: $0).total() } }
 }

@@ -6,8 +6,8 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Names of collections and fields that mean something to SQLite, FTS5, the SDK's own statements or Swift: each is refused
-/// by the schema's reader with a reason, or is a name like any other.
+/// Names of collections and fields that mean something to SQLite, FTS5, the SDK's own statements or Swift. The schema's
+/// reader refuses each with a reason, or it works like any other name.
 @Suite(.timeLimit(.minutes(5))) struct NameTests {
     private static let keywords: [String] = (0..<sqlite3_keyword_count()).compactMap { index in
         var (name, length): (UnsafePointer<CChar>?, CInt) = (nil, 0)
@@ -17,24 +17,24 @@ import TidemarkWire
 
     private static let names =
         [
-            // Hidden columns, and what stands for a table or a constant.
+            // Hidden columns, and names of tables or constants.
             "rowid", "ROWID", "oid", "rank", "Rank", "true", "FALSE", "excluded", "new", "old", "main", "temp",
             "sequence",
-            // Columns of table-valued functions, and those.
+            // Columns of table-valued functions, and these functions.
             "key", "value", "type", "atom", "json", "root", "path", "parent", "fullkey", "json_each", "JSON_TREE",
             "pragma_table_info", "dbstat", "sqlite_master", "sqlite_stat1", "tidemark_meta", "Tidemark_X",
-            // Shadow tables of a searched collection, triggers and indexes of one, in the words of several versions.
+            // Shadow tables of a searched collection, triggers and indexes of one, named as several versions do.
             "messages", "messages_data", "messages_idx", "messages_content", "messages_docsize", "messages_config",
             "messages_insert", "messages_update", "messages_delete", "messages_scope", "search_messages", "text",
             "search_messages_config", "by_messages", "messages_by_text", "messages_by", "place", "hit", "f0", "words",
             "tidemark_search_messages", "tidemark_search", "tidemark_hit", "tidemark_rank",
-            // The SDK's tables and indexes without their beginning, and words of its statements.
+            // The SDK's tables and indexes without their prefix, and words of its statements.
             "meta", "field", "collection", "indexed", "outbox", "outbox_record", "base", "receipt", "parked",
             "scope_page",
             "tombstone", "Tombstone", "history", "conflict", "blob", "deletion", "renaming", "through", "found", "b",
             "r", "o",
             "each", "body", "remaining", "is_complete",
-            // Swift's, JavaScript's and JSON's.
+            // Names of Swift, JavaScript and JSON.
             "self", "init", "Type", "constructor", "toString", "hasOwnProperty", "serverTime", "syncState",
             "createdTime",
         ] + keywords
@@ -66,7 +66,7 @@ import TidemarkWire
         }
     }
 
-    /// Writes, lists, counts, finds, changes, takes in and deletes records.
+    /// Writes, lists, counts, finds, changes, receives and deletes records.
     private func use(
         _ bench: Bench, _ collection: String, text: String = "words_of_it", set: String = "tags_of_it"
     ) async throws {
@@ -108,7 +108,7 @@ import TidemarkWire
         #expect(try await listed(.contains(set, "blue")) == [key(2).id])
         #expect(try await listed(.equals(text, "alpha one"), .ascending(text)) == [key(1).id])
         #expect(try await listed(.differs(text, "alpha one")) == [key(2).id])
-        // A row of the server's, its next state, and one from before that.
+        // A row of the server's, its next state, and an earlier one.
         func row(_ number: UInt64, _ seq: SequenceNumber, _ word: String) -> Change {
             Change(
                 key: key(number), scope: Self.room.scope, seq: seq, born: 1, isDeleted: false, author: UserID("bob"),
@@ -137,7 +137,7 @@ import TidemarkWire
     }
 
     @Test(arguments: names)
-    func `a name is refused with a reason, or is a field's like any other`(name: String) async throws {
+    func `a name is refused with a reason, or works like any other field`(name: String) async throws {
         for fields in [
             #""\#(name)": {"type": "string", "search": true, "index": true}, "tags_of_it": "set""#,
             #""\#(name)": "set", "words_of_it": {"type": "string", "search": true, "index": true}"#,
@@ -155,7 +155,7 @@ import TidemarkWire
         }
     }
 
-    @Test(arguments: names) func `a name is refused with a reason, or is a collection's like any other`(
+    @Test(arguments: names) func `a name is refused with a reason, or works like any other collection`(
         name: String
     ) async throws {
         let fields = #""words_of_it": {"type": "string", "search": true, "index": true}, "tags_of_it": "set""#
@@ -164,7 +164,7 @@ import TidemarkWire
         try await use(try bench(schema), name)
     }
 
-    @Test func `all names that are not refused get on with each other, in a file that is opened again`() async throws {
+    @Test func `all names that are not refused work together, in a file that is opened again`() async throws {
         let fields = #""words_of_it": {"type": "string", "search": true, "index": true}, "tags_of_it": "set""#
         var seen: Set<String> = []
         let good = Self.names.filter { name in
@@ -173,7 +173,7 @@ import TidemarkWire
         let own = good.filter { name in
             Self.refusal(Self.schema([Self.collection("notes_of_it", #""\#(name)": "string""#)])) == nil
         }
-        // Each searched and indexed, in a collection whose name another's index or shadow table could have.
+        // Each is searched and indexed, in a collection whose name another's index or shadow table could have.
         let wide = own.filter { !["room", "words_of_it", "tags_of_it"].contains($0) }.prefix(200)
             .map { #""\#($0)": {"type": "string", "search": true, "index": true}"# }.joined(separator: ", ")
         let collections = good.prefix(254).map { Self.collection($0, fields) }
@@ -194,7 +194,7 @@ import TidemarkWire
     }
 
     @Test(arguments: ["rowid", "rank", "oid", "value"])
-    func `a file with a field of such a name is sound when it is opened again`(name: String) async throws {
+    func `a file with a field of such a name is intact when it is opened again`(name: String) async throws {
         let folder = try TemporaryFolder()
         let text = Self.schema([
             Self.collection(

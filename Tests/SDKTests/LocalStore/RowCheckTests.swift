@@ -13,7 +13,7 @@ import TidemarkModel
         return queue
     }
 
-    @Test func `it says whether there is such a row, again and again`() throws {
+    @Test func `it reports whether such a row exists, again and again`() throws {
         try queue().write { db in
             let check = try RowCheck(db, "t WHERE a = ? AND b = ?", parameters: 2)
             #expect(try check.holds("x", "y"))
@@ -27,7 +27,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `it leaves nothing open, and the same question may be asked in the next transaction`() throws {
+    @Test func `it leaves nothing open, and the same check works in the next transaction`() throws {
         let queue = try queue()
         for _ in 0..<3 {
             try queue.write { db in
@@ -38,10 +38,10 @@ import TidemarkModel
         }
     }
 
-    @Test func `a question that SQLite cannot answer is an error`() throws {
+    @Test func `a check that SQLite cannot make is an error`() throws {
         try queue().write { db in
             #expect(throws: DatabaseError.self) { try RowCheck(db, "nothing", parameters: 0).holds() }
-            // The least number has no counterpart.
+            // The least number has no positive counterpart.
             let check = try RowCheck(db, "t WHERE abs(-9223372036854775807 - length(a)) > 0", parameters: 0)
             #expect(throws: DatabaseError.self) { try check.holds() }
         }

@@ -20,7 +20,7 @@ import TidemarkWire
             newClient: UniqueID(high: 9, low: 9))
     }
 
-    @Test func `a new field takes its values out of extra`() throws {
+    @Test func `a new field takes its values from extra`() throws {
         let folder = try TemporaryFolder()
         let old = try Bench(path: folder.path("a.sqlite"), Self.schema(""))
         try old.join(ScopeID("lobby"))
@@ -45,7 +45,7 @@ import TidemarkWire
             created: 1, updated: 2, fields: fields)
     }
 
-    @Test func `what no version knows yet outlasts every change of the tables`() throws {
+    @Test func `fields that no version knows survive every change of the tables`() throws {
         let folder = try TemporaryFolder()
         let unknown: Fields = [
             "color": "red", "deep": .object(["a": .array([1, .null, .double(1.5)])]), "size": .double(2), "zoom": -3,
@@ -53,7 +53,8 @@ import TidemarkWire
         let tasks =
             #","tasks": {"scope": "room", "fields": {"room": {"type": "string", "required": true, "merge": "immutable"}}}"#
         let versions = [
-            // A field more that takes one of the values, another name for it, none at all, a collection more, all of them.
+            // One more field with one of the values, another name for it, none at all, one more collection, all of
+            // them.
             (#","color": "string""#, "", "color"), (#","tone": {"type": "string", "was": "color"}"#, "", "tone"),
             ("", "", "tone"), (#","title": "string""#, tasks, "tone"),
             (#","tone": "string","deep": "json", "size": "double", "zoom": "integer", "title": "string""#, "", "tone"),
@@ -73,7 +74,7 @@ import TidemarkWire
         #expect(try last.string("SELECT tone || zoom || size FROM notes WHERE extra IS NULL") == "red-32.0")
     }
 
-    @Test func `what no version knows yet stays under a pending write and with the rest of the record`() throws {
+    @Test func `fields that no version knows stay under a pending write and with the rest of the record`() throws {
         let folder = try TemporaryFolder()
         let old = try Bench(path: folder.path("a.sqlite"), Self.schema(#","text": "string""#))
         try old.join(ScopeID("lobby"))
@@ -89,7 +90,7 @@ import TidemarkWire
         #expect(try new.string("SELECT color || extra FROM notes") == #"red{"zoom":3}"#)
     }
 
-    @Test func `a value that came under a field's first name is found under its new one`() throws {
+    @Test func `a value that arrived under a field's first name is found under its new one`() throws {
         let folder = try TemporaryFolder()
         let old = try Bench(path: folder.path("a.sqlite"), Self.schema(""))
         try old.join(ScopeID("lobby"))
@@ -114,7 +115,7 @@ import TidemarkWire
         #expect(try new.writer.read { try $0.tableExists("tasks") })
     }
 
-    @Test func `what is not an addition is refused and names the place`() throws {
+    @Test func `a change that is no addition is refused and names the field`() throws {
         let folder = try TemporaryFolder()
         _ = try reopen(folder, Self.schema(#","color": "string""#))
         for (schema, message) in [
@@ -143,7 +144,7 @@ import TidemarkWire
         #expect(error?.code == .formatTooNew)
     }
 
-    @Test func `a field that is gone keeps its values aside, and has them again when it comes back`() throws {
+    @Test func `a removed field keeps its values aside, and has them again when it returns`() throws {
         let folder = try TemporaryFolder()
         let full = Self.schema(
             #","color": {"type": "string", "index": true, "search": true}, "on": "boolean", "list": {"type": "set", "merge": "elements"}, "size": "double""#
@@ -166,7 +167,7 @@ import TidemarkWire
         #expect(try again.string("SELECT color FROM notes WHERE seq = 5") == "red")
     }
 
-    @Test func `a field with another name takes its values along, also those that wait to be sent`() throws {
+    @Test func `a renamed field keeps its values, also those that wait to be sent`() throws {
         let folder = try TemporaryFolder()
         let lobby = ScopeID("lobby")
         let old = try Bench(path: folder.path("a.sqlite"), Self.schema(#","color": "string""#))
@@ -186,14 +187,14 @@ import TidemarkWire
         #expect(try new.fields(.note(2))?["tone"] == "mine")
         let sent = try new.database.nextPush(after: 0, maxTransactions: 1, maxBytes: 9_999)
         #expect(try new.string("SELECT body FROM tidemark_outbox")?.contains("tone") == true && sent.count == 1)
-        // Rows that nobody has written since come with the old name, and others with the new one.
+        // Rows that were not written since arrive with the old name, and others with the new one.
         try new.apply(
             from: "c1", to: "c2", change(3, 9, ["color": "blue"]), change(4, 10, ["tone": "x", "color": "y"]))
         #expect(try new.fields(.note(3)) == ["room": "lobby", "tone": "blue"])
         #expect(try new.fields(.note(4)) == ["room": "lobby", "tone": "x"])
     }
 
-    @Test func `a new name is that of what is kept as well, and the journal's bytes are counted again`() throws {
+    @Test func `kept entries use the new name as well, and the journal's bytes are counted again`() throws {
         let folder = try TemporaryFolder()
         let old = try Bench(path: folder.path("a.sqlite"), Self.schema(#","color": "string""#))
         try old.join(ScopeID("lobby"))
@@ -228,7 +229,7 @@ import TidemarkWire
         #expect(said == there && said != nil)
     }
 
-    @Test func `a field with another name again takes its values along from whichever version was before`() throws {
+    @Test func `a field that is renamed again keeps its values from whichever version was before`() throws {
         for before in ["color", "tone"] {
             let folder = try TemporaryFolder()
             let was = before == "color" ? "" : #", "was": "color""#
@@ -247,7 +248,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a collection with another name takes everything along, and the server hears the first name`() throws {
+    @Test func `a renamed collection keeps everything, and the server gets the first name`() throws {
         let folder = try TemporaryFolder()
         let (lobby, fields) = (ScopeID("lobby"), #","color": {"type": "string", "index": true, "search": true}"#)
         func named(_ name: String) -> String {
@@ -266,7 +267,7 @@ import TidemarkWire
         try first.page(lobby, "notes", note(1, 5, "red"), next: 5)
         try first.write(1, .set(.note(1), "color", "blue"))
         try first.database.close()
-        // Another name, another one after that, one that differs by case alone, and the first again.
+        // Another name, one more after that, one that differs by case alone, and the first again.
         for name in ["memos", "cards", "Cards"] {
             let renamed = try Bench(path: folder.path("a.sqlite"), named(name))
             #expect(try renamed.fields(key(1, name))?["color"] == "blue")
@@ -291,7 +292,7 @@ import TidemarkWire
         #expect(try again.database.nextPages(limit: 9).isEmpty)
     }
 
-    @Test func `a collection that is gone leaves its records to the server and its writes in the outbox`() throws {
+    @Test func `a removed collection leaves its records to the server and its writes in the outbox`() throws {
         let folder = try TemporaryFolder()
         let tasks =
             #","tasks": {"scope": "room", "fields": {"room": {"type": "string", "required": true, "merge": "immutable"}}}"#

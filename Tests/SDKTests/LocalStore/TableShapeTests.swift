@@ -20,7 +20,7 @@ import TidemarkModel
             ])
     }
 
-    @Test func `values stand in their columns as SQL knows them`() throws {
+    @Test func `values are in their columns in SQL's own types`() throws {
         let bench = try Bench()
         try bench.join(RecordKey.room(1).scope)
         try bench.apply(
@@ -53,7 +53,7 @@ import TidemarkModel
         #expect(indexes.contains("tidemark_index(notes.due) [\"scope\", \"due\"]"))
     }
 
-    @Test func `what the schema does not know is kept in extra, whatever its type`() throws {
+    @Test func `fields that the schema does not know are kept in extra, whatever their type`() throws {
         let bench = try Bench()
         try bench.join(RecordKey.room(1).scope)
         try bench.apply(.note(1, seq: 7, ["zebra": .object(["n": 1]), "aardvark": 2, "text": 5]))

@@ -8,7 +8,7 @@ import TidemarkModel
 @testable import Tidemark
 
 @Suite struct WritingPlaceTests {
-    /// The thread that calls it.
+    /// The calling thread.
     private static func thread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
 
     @concurrent private func threads(
@@ -18,7 +18,7 @@ import TidemarkModel
         return (caller, try await database.change { _ in Self.thread() })
     }
 
-    @Test func `a task that writes alone does so where it is`() async throws {
+    @Test func `a task that writes alone does so on its own thread`() async throws {
         let bench = try Bench()
         for _ in 0..<3 {
             let (caller, writer) = try await threads(bench.database)
@@ -26,7 +26,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `tasks that come while somebody writes hold no thread`() async throws {
+    @Test func `tasks that arrive during a write hold no thread`() async throws {
         let database = try Bench().database
         let release = DispatchSemaphore(value: 0)
         await withCheckedContinuation { (isWriting: CheckedContinuation<Void, Never>) in
@@ -39,7 +39,7 @@ import TidemarkModel
                 } catch { Issue.record(error) }
             }
         }
-        // Far more than there are threads for tasks: were each to wait on one, nobody would be left to release them.
+        // Far more than there are threads for tasks: if each waited on one, no thread could release them.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<256 {
                 group.addTask { try await database.change { db in try Meta.compared.set(Int64(number), db) } }

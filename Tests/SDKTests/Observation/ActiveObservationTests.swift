@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Observations that run are told with what they read and where they began, and none is once its task has ended.
+/// Running observations are listed with their tables and their call, and none is once its task has ended.
 @Suite(.timeLimit(.minutes(5))) struct ActiveObservationTests {
     @Test func `a thousand that were cancelled leave none`() async throws {
         let store = try SyncStore.test()
@@ -13,7 +13,7 @@ import TidemarkModel
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<50 {
                     group.addTask {
-                        // One that fails would be none that ends.
+                        // A failed observation would not be one that ends.
                         do { for try await _ in notes.observe() {} } catch { Issue.record(error) }
                     }
                 }
@@ -26,7 +26,7 @@ import TidemarkModel
         #expect(try await store.diagnostics().activeObservations == [])
     }
 
-    @Test func `each is told with what it reads and where it began`() async throws {
+    @Test func `each is listed with the tables it reads and where it began`() async throws {
         let store = try SyncStore.test()
         let line = #line + 1
         let (lists, counts) = (store.repository(Note.self).observe(), store.repository(Room.self).observeCount())
@@ -45,7 +45,7 @@ import TidemarkModel
         #expect(left?.contains { $0.what == "notes" } == false)
     }
 
-    @Test func `a report holds them, and one of before is read without`() async throws {
+    @Test func `a report contains them, and an older report is read without`() async throws {
         let store = try SyncStore.test()
         let notes = store.repository(Note.self).observe().makeAsyncIterator()
         let report = try await store.exportReport()

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Which commits an observation hears of.
+/// The commits that an observation is notified of.
 @Suite(.timeLimit(.minutes(5))) struct ChangeBoardTests {
     private let bench: Bench
     private let watch: ChangeWatch
@@ -22,24 +22,24 @@ import TidemarkModel
         }
     }
 
-    /// What a query reads, without reading it.
+    /// The region of a query, without running it.
     private func region(_ sql: String) throws -> DatabaseRegion {
         try bench.database.writer.read { try $0.cachedStatement(sql: sql).databaseRegion }
     }
 
-    /// As on another thread.
+    /// Runs `body` as on another thread.
     private func unrecorded(_ body: () throws -> Void) rethrows {
         try RegionRecorder.$current.withValue(nil, operation: body)
     }
 
-    /// Reads, and lets one commit pass that nobody kept an eye on.
+    /// Reads, and lets one commit pass unwatched.
     private func settle(_ queries: String...) throws {
         for sql in queries { try read(sql) }
         try bench.write(90, .room(90))
         for sql in queries { try read(sql) }
     }
 
-    @Test func `what was read is due again when it changes, and not when something else does`() throws {
+    @Test func `a query is due again when its tables change, and not when others do`() throws {
         #expect(watch.isChanged, "nothing was read yet")
         try settle(notes)
         #expect(!watch.isChanged)
@@ -51,7 +51,7 @@ import TidemarkModel
         #expect(!watch.isChanged)
     }
 
-    @Test func `what is rolled back changes nothing, nor does it later`() throws {
+    @Test func `a rolled back change is none, now or later`() throws {
         struct Undone: Error {}
         try settle(notes)
         #expect(throws: Undone.self) {
@@ -69,7 +69,7 @@ import TidemarkModel
         #expect(!watch.isChanged)
     }
 
-    @Test func `a transaction that was under way at the first reading is heard of`() throws {
+    @Test func `a transaction in progress at the first reading is noticed`() throws {
         try bench.database.writer.write { db in
             try db.run(
                 """
@@ -82,7 +82,7 @@ import TidemarkModel
         #expect(watch.isChanged)
     }
 
-    @Test func `a transaction that was under way when more was read than before is heard of`() throws {
+    @Test func `a transaction in progress when more is read than before is noticed`() throws {
         try settle(notes)
         try bench.database.writer.write { db in
             try db.run("DELETE FROM rooms")
@@ -98,7 +98,7 @@ import TidemarkModel
         #expect(watch.isChanged)
     }
 
-    @Test func `a commit during the reading is heard of, of what was read before and of what is new`() throws {
+    @Test func `a commit during the reading is noticed, for earlier tables and for new ones`() throws {
         try settle(notes)
         let (notes, rooms) = (try region(notes), try region(rooms))
         try watch.reading {
@@ -113,7 +113,7 @@ import TidemarkModel
         #expect(watch.isChanged)
     }
 
-    @Test func `a table without rowids tells those who read it alone`() throws {
+    @Test func `a table without rowids notifies its own readers alone`() throws {
         let other = bench.database.changes.watch()
         try settle("SELECT role FROM tidemark_scope")
         try bench.database.writer.read { db in try other.reading { _ = try db.all(notes) } }
@@ -124,7 +124,7 @@ import TidemarkModel
         #expect(watch.isChanged && !other.isChanged)
     }
 
-    @Test func `whoever waits goes on with the commit, and with the end of its task`() async throws {
+    @Test func `a waiter continues with the commit, and with the end of its task`() async throws {
         try settle(notes)
         for ending in [false, true] {
             let waiting = Task { [watch] in
@@ -138,7 +138,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `an observation that ended costs a write nothing`() throws {
+    @Test func `an observation that ended adds no cost to a write`() throws {
         let board = bench.database.changes
         let kind = DatabaseEventKind.insert(tableName: "notes")
         do {

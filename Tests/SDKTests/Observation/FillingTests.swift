@@ -4,11 +4,11 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// What an app sees while a scope is filled.
+/// The records that an app sees while a scope is filled.
 @Suite(.timeLimit(.minutes(5))) struct FillingTests {
     private let room = RecordKey.room(1).scope
 
-    @Test func `who waits for a filled scope sees it at once and whole`() async throws {
+    @Test func `an app that waits for a filled scope sees it at once and whole`() async throws {
         let store = try SyncStore.test()
         let bench = Bench(database: store.database)
         try bench.join(room)
@@ -29,7 +29,7 @@ import TidemarkModel
         #expect(try await everywhere?.count == 4)
     }
 
-    @Test func `a scope that is not held is not waited for`() async throws {
+    @Test func `a scope that is not held causes no wait`() async throws {
         let store = try SyncStore.test()
         let mine = Room(people: ["ann"])
         try await store.write { batch in

@@ -43,7 +43,7 @@ import TidemarkWire
         } catch { return error as? StoreError }
     }
 
-    @Test func `what a member may not do is an error at once, and says who may`() async throws {
+    @Test func `a forbidden write of a member is an error at once, and names who may`() async throws {
         let (store, bench) = try bench()
         var error = await refusal(store, .set(.note(1), "price", 5))
         #expect(error?.code == .refused(.forbidden))
@@ -62,7 +62,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(1))?["text"] == "a" && store.database.pendingCount() == 0)
     }
 
-    @Test func `what a role allows is written`() async throws {
+    @Test func `an allowed write of a role is written`() async throws {
         let (asAdmin, _) = try bench(as: .admin)
         #expect(await refusal(asAdmin, .set(.note(1), "price", 5)) == nil)
         let (asMember, _) = try bench()
@@ -70,14 +70,14 @@ import TidemarkWire
         #expect(await refusal(asMember, .set(.note(1), "text", "b")) == nil)
     }
 
-    @Test func `where the role is not known the server judges alone, except for what is for services`() async throws {
+    @Test func `if the role is unknown the server judges alone, except for writes of services`() async throws {
         let (store, _) = try bench(as: nil)
         #expect(await refusal(store, .note(2, ["price": 1]), .set(.note(2), "price", 5)) == nil)
         let error = await refusal(store, .set(.note(2), "seal", "x"))
         #expect(error?.message == "notes.seal: may be changed by server")
     }
 
-    @Test func `a write that may make an admin of the user is waited for`() async throws {
+    @Test func `a write that may make the user an admin is waited for`() async throws {
         let (store, bench) = try bench()
         try bench.apply(from: "c1", to: "c2", .room(1, seq: 6, ["people": ["ann", "bob"]]))
         let promotion = Mutation.update(.room(1), [NamedPatch("chiefs", .add(["ann"]))])
@@ -86,7 +86,7 @@ import TidemarkWire
         #expect(await refusal(store, .set(.note(1), "seal", "x")) != nil)
     }
 
-    @Test func `who leaves a scope writes nothing in it afterwards`() async throws {
+    @Test func `a user who leaves a scope writes nothing in it afterwards`() async throws {
         let (store, bench) = try bench()
         try bench.apply(from: "c1", to: "c2", .room(1, seq: 6, ["people": ["ann", "bob"]]))
         let leaving = Mutation.update(.room(1), [NamedPatch("people", .remove(["ann"]))])
@@ -109,7 +109,7 @@ import TidemarkWire
                 store, .create(.room(2), ["people": ["ann"]]), .set(.room(2), "title", "x"), .delete(.room(2))) == nil)
     }
 
-    @Test func `what is parked may be tried again whatever the device knows`() async throws {
+    @Test func `a parked write may be retried whatever the device knows`() async throws {
         let (store, bench) = try bench(as: .admin)
         let receipt = try await store.write { $0.apply(.set(.note(1), "price", 5)) }
         let outcome = TransactionOutcome(

@@ -6,7 +6,7 @@ import TidemarkModel
 
 /// Many mutations in one transaction, whose rows are written together.
 @Suite struct DraftRowsTests {
-    /// A course of mutations that all apply: of few records, so that each is met again before and after it is written.
+    /// Mutations that all apply, of few records: each record is met again before and after it is written.
     private func course(_ seed: UInt64, _ count: Int) -> [Mutation] {
         var dice = Dice(seed: seed)
         var live: Set<UInt64> = []
@@ -29,7 +29,7 @@ import TidemarkModel
     }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `one transaction shows what as many transactions show`(seed: UInt64) throws {
+    func `one transaction has the same result as many transactions`(seed: UInt64) throws {
         var limits = LocalLimits()
         limits.model.mutationsMax = 1_000
         let one = Bench(
@@ -53,7 +53,7 @@ import TidemarkModel
         #expect(try one.count("tidemark_outbox_record") == Set(mutations.map(\.key)).count)
     }
 
-    @Test func `rows that are written together and one by one do not get into each other's statements`() throws {
+    @Test func `rows written together and one by one do not affect each other's statements`() throws {
         let bench = try Bench()
         let bases = (1...3 as ClosedRange<UInt64>).map { number in
             LocalRecord(absent: .note(number), scope: RecordKey.room(1).scope, author: Bench.user, created: 1)
@@ -71,7 +71,7 @@ import TidemarkModel
 
     @Test func `each of many rows has its own texts, also empty and long ones`() throws {
         let bench = try Bench()
-        // As many as each size of statement writes, and of all lengths.
+        // As many as each size of statement writes, of all lengths.
         let count = UInt64(ManyRows.sizes.reduce(0, +))
         let bases = (0..<count).map { number in
             LocalRecord(

@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// A record that was new to the device when it was written has a base, and no row for it.
+/// A record that is new to the device has a base, but no row for it.
 @Suite struct FirstWriteTests {
     private let room = RecordKey.room(1).scope
 
@@ -24,7 +24,7 @@ import TidemarkWire
         #expect(try base(bench, .note(1)) == expected)
         #expect(try bench.count("tidemark_base") == 0)
         #expect(try bench.fields(.note(1))?["text"] == "b")
-        // The second stands on what the server says of the first.
+        // The second is based on the server's answer to the first.
         try bench.apply(.note(1, seq: 7, ["text": "a"]), settled: .accepted(1, 5))
         #expect(try base(bench, .note(1))?.fields["text"] == "a")
         try bench.apply(from: "c1", to: "c2", .note(1, seq: 8, born: 7, ["text": "b"]), settled: .accepted(2, 6))
@@ -32,7 +32,7 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "synced")
     }
 
-    @Test func `a new record stays to be seen when its scope is filled anew`() throws {
+    @Test func `a new record stays visible when its scope is filled anew`() throws {
         let bench = try Bench()
         try bench.join(room)
         try bench.write(1, .note(1))
@@ -53,7 +53,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [8, 9] as [Int64])
-    func `a file that has a row for each base is opened as it is, and refused from then on by who asks for the row`(
+    func `a file with a row for each base is opened as it is, and then refused by SDKs that need the row`(
         format: Int64
     ) throws {
         let folder = try TemporaryFolder()
@@ -66,7 +66,7 @@ import TidemarkWire
         try before.database.close()
 
         let bench = try Bench(path: folder.path("a"))
-        // The SDKs that knew formats up to 9 read the row only.
+        // SDKs with formats up to 9 read only the row.
         #expect(try #require(bench.database.writer.read { try Meta.format.integer($0) }) > 9)
         try bench.write(2, .note(2))
         try bench.apply(from: "c0", to: "c1", settled: .outcomes([(1, 1, .invalid), (2, 2, .invalid)]))
@@ -74,7 +74,7 @@ import TidemarkWire
         #expect(try bench.count("tidemark_base") == 0)
     }
 
-    /// Versions before gave every base a row.
+    /// Writes a row for every base, as earlier versions did.
     private func keepBases(_ bench: Bench) throws {
         try bench.database.change { db in
             for row in try db.all("SELECT DISTINCT collection, local_id FROM tidemark_outbox_record") {
@@ -83,7 +83,7 @@ import TidemarkWire
         }
     }
 
-    /// Everything, and the bases as they are asked for.
+    /// The whole state of the file, with all bases.
     private func state(_ bench: Bench) throws -> [String] {
         try bench.dump().filter { !$0.hasPrefix("tidemark_base") }
             + (0..<6 as Range<UInt64>).map { "\(try base(bench, .note($0)).map { "\($0)" } ?? "none")" }
@@ -130,7 +130,7 @@ import TidemarkWire
                 }
                 #expect(retried[0] == retried[1])
             case 9:
-                // Lost, and given again under another grant.
+                // Lost, and granted again under another number.
                 try deliver()
                 since += 1
                 let here = "s\(cursor)"

@@ -4,11 +4,11 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// A new client id: what may have taken effect under the old one is not counted twice (PROTOCOL.md, section 6).
+/// A new client id: writes that may have taken effect under the old one are not counted twice (PROTOCOL.md, section 6).
 @Suite struct ForkTests {
     private let bench: Bench
 
-    /// Two increments, one of them given out for sending, between writes that do no harm when they come twice.
+    /// Two increments, one of them already sent, between writes that are harmless when repeated.
     init() throws {
         bench = try Bench()
         try bench.join(RecordKey.room(1).scope)
@@ -24,14 +24,14 @@ import TidemarkWire
         try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999).map(\.entry.id).compactMap { $0 }
     }
 
-    @Test func `an unknown client sends what it never gave out, and sets aside what was on its way`() throws {
+    @Test func `an unknown client sends its unsent writes, and parks those that were on their way`() throws {
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
         #expect(try sent() == [1, 3, 4].map { .transaction($0) })
         #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(2)])
         #expect(try bench.fields(.note(9))?["likes"] == 101)
     }
 
-    @Test func `a copied client sets aside every increment, sent or not`() throws {
+    @Test func `a copied client parks every increment, sent or not`() throws {
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2), isCopy: true)
         #expect(try sent() == [1, 3].map { .transaction($0) })
         #expect(try bench.database.parked().map(\.transaction.id) == [2, 4].map { .transaction($0) })
@@ -41,7 +41,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [(CloseCode.clientUnknown, false), (.clientForked, true)])
-    func `the close code says which of the two it is`(_ code: CloseCode, _ isCopy: Bool) throws {
+    func `the close code distinguishes the two`(_ code: CloseCode, _ isCopy: Bool) throws {
         var machine = SyncMachine(seed: 1)
         _ = machine.on(.start, now: 0)
         let start = ConnectionStart(

@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What was settled is kept until the server calls it safe.
+/// Settled transactions are kept until the server calls them safe.
 @Suite struct JournalTests {
     private let bench: Bench
 
@@ -27,7 +27,7 @@ import TidemarkWire
         try bench.string("SELECT group_concat(n || state) FROM (SELECT * FROM tidemark_outbox ORDER BY n)")
     }
 
-    @Test func `what is settled stays where it was, and counts as pending nowhere`() throws {
+    @Test func `a settled transaction stays in its table, and is pending nowhere`() throws {
         #expect(try states() == "1settled,2refused,3settled,4queued")
         #expect(try bench.database.pendingCount() == 1)
         #expect(try bench.database.writer.read({ try SyncCounts.fetch($0) }).pending == 1)
@@ -35,7 +35,7 @@ import TidemarkWire
         #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
     }
 
-    @Test func `what the server calls safe goes with the frame that says so`() throws {
+    @Test func `safe transactions are deleted with the frame that says so`() throws {
         var frame = Changes.make(from: "c1", to: "c2", [])
         frame.durable = 101
         try bench.database.apply(frame, now: 9_000)
@@ -48,7 +48,7 @@ import TidemarkWire
         #expect(try bench.write(5, .note(5)) == 5)
     }
 
-    @Test func `what was settled a week ago goes, whatever the server calls safe`() throws {
+    @Test func `transactions settled a week ago are deleted, whatever the server calls safe`() throws {
         var welcome = Welcome.make(state: .ok, settledThrough: 3)
         welcome.now = 7_000 + LocalLimits().journalLifetime - 1
         try bench.database.welcomed(welcome)
@@ -58,7 +58,7 @@ import TidemarkWire
         #expect(try states() == "4queued")
     }
 
-    @Test func `the oldest goes where there is too much`() throws {
+    @Test func `the oldest are deleted if there are too many`() throws {
         let held = try Int64(bench.string("SELECT value FROM tidemark_meta WHERE key = 'journal_bytes'") ?? "") ?? 0
         #expect(held > 0)
         try bench.database.writer.write { try Journal(db: $0).bound(to: held) }
@@ -75,7 +75,7 @@ import TidemarkWire
         #expect(!bodies.contains("text"))
     }
 
-    @Test func `a deletion in a lost scope stays whole, since it says no more than its record`() throws {
+    @Test func `a deletion in a lost scope stays whole, since it contains no more than its record's id`() throws {
         try bench.write(5, .delete(.note(1)))
         _ = try bench.database.nextPush(after: 3, maxTransactions: 9, maxBytes: 9_999)
         try bench.apply(
@@ -121,7 +121,7 @@ import TidemarkWire
         #expect(try other.string("SELECT body FROM tidemark_outbox")?.contains("text") == false)
     }
 
-    @Test func `a file from before what is settled was kept opens, and keeps from then on`() throws {
+    @Test func `a file from before the journal opens, and keeps transactions from then on`() throws {
         let folder = try TemporaryFolder()
         let old = try Bench(path: folder.path("a"))
         try old.join()

@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Numbers have no gaps and none is given twice, although no write notes the last one.
+/// Numbers have no gaps and are never given twice, although no write stores the last one.
 @Suite struct OutboxCountsTests {
     private let bench: Bench
 
@@ -27,7 +27,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `an ordinary write notes neither, and the next ones go on from it`() throws {
+    @Test func `an ordinary write stores neither, and the next ones continue from it`() throws {
         let before = try bench.string("SELECT group_concat(key || value) FROM tidemark_meta")
         for id in 1...3 as ClosedRange<UInt64> { #expect(try bench.write(id, .note(id)) == Int64(id)) }
         #expect(try bench.string("SELECT group_concat(key || value) FROM tidemark_meta") == before)
@@ -50,7 +50,7 @@ import TidemarkWire
         try bench.write(1, .note(1))
         _ = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
         try bench.database.withhold(1, reason: "no answer")
-        // Without a number, behind what is withheld.
+        // Without a number, after withheld entries.
         #expect(try bench.write(2, .note(2)) > Withholding.firstPlace)
         #expect(try counts() == [1, 2])
         try bench.apply(settled: .outcomes([(1, 1, .invalid)]))
@@ -62,7 +62,7 @@ import TidemarkWire
         #expect(try written() == [1, 2, 3])
     }
 
-    @Test func `under another client numbers begin anew, and the order of writing goes on`() throws {
+    @Test func `under another client numbers begin anew, and the order of writing continues`() throws {
         for id in 1...4 as ClosedRange<UInt64> { try bench.write(id, .note(id)) }
         try bench.apply(settled: .outcomes([(1, 1, nil), (2, 2, nil)]))
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 1))
@@ -71,7 +71,7 @@ import TidemarkWire
         #expect(try written() == [3, 4, 5])
     }
 
-    @Test func `a file of format 5 goes on with its numbers, and with what it withheld`() throws {
+    @Test func `a file of format 5 continues with its numbers, and with its withheld entries`() throws {
         let folder = try TemporaryFolder()
         let old = try Bench(path: folder.path("a"))
         try old.join(RecordKey.room(1).scope)

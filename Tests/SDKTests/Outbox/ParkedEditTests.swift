@@ -15,7 +15,7 @@ import TidemarkWire
         return (store, bench)
     }
 
-    /// The server refuses the write, the first of this device.
+    /// The server refuses the first write of this device.
     private func refuse(
         _ receipt: WriteReceipt, _ bench: Bench, from: String = "c0", to: String = "c1",
         _ changes: Change...
@@ -36,7 +36,7 @@ import TidemarkWire
             }
     }
 
-    @Test func `a refused change shows what was written beside what the server has`() async throws {
+    @Test func `a refused change shows the written values beside the server's`() async throws {
         let (store, bench) = try bench()
         let notes = store.repository(Note.self)
         try bench.apply(.note(1, seq: 5, ["text": "a", "likes": 3, "done": false]))
@@ -56,7 +56,7 @@ import TidemarkWire
         #expect(try await store.repository(Room.self).parked().isEmpty)
     }
 
-    @Test func `a refused creation and deletion are told as such`() async throws {
+    @Test func `a refused creation and deletion are reported as such`() async throws {
         let (store, bench) = try bench()
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
         let made = Note(room: room, text: "new")
@@ -75,7 +75,7 @@ import TidemarkWire
         #expect(try await store.repository(Note.self).parked().isEmpty)
     }
 
-    @Test func `a change of a record that is gone has nothing to be shown`() async throws {
+    @Test func `a change of a deleted record has nothing to show`() async throws {
         let (store, bench) = try bench()
         let notes = store.repository(Note.self)
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
@@ -88,7 +88,7 @@ import TidemarkWire
         #expect(try await notes.parked().count == 1)
     }
 
-    @Test func `an edit replaces what it changes, and leaves the rest as it was written`() async throws {
+    @Test func `an edit replaces the values it changes, and leaves the rest as it was written`() async throws {
         let (store, bench) = try bench()
         try bench.apply(.note(1, seq: 5, ["text": "a", "likes": 3, "tags": ["x"]]))
         let key = RecordKey.note(1)
@@ -130,7 +130,7 @@ import TidemarkWire
         #expect(try patches(store) == [.create(key, fields.inRoom(1))])
     }
 
-    @Test func `what no longer applies stays parked`() async throws {
+    @Test func `an edit that no longer applies stays parked`() async throws {
         let (store, bench) = try bench()
         let receipt = try await store.repository(Note.self).create(Note(room: room, text: "new"))
         try refuse(receipt, bench)
@@ -142,7 +142,7 @@ import TidemarkWire
         #expect(try await store.repository(Note.self).read(edit.id.record)?.text == "new")
     }
 
-    @Test func `an observer hears of what is parked, and of the record under it`() async throws {
+    @Test func `an observer is notified of parked writes, and of the record under them`() async throws {
         let (store, bench) = try bench()
         let notes = store.repository(Note.self)
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
@@ -159,6 +159,6 @@ import TidemarkWire
 }
 
 extension Note {
-    /// Not stored.
+    /// A computed property, which is not stored.
     fileprivate var silent: String? { nil }
 }

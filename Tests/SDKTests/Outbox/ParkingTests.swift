@@ -55,7 +55,7 @@ import TidemarkWire
         #expect(try bench.database.step(of: .transaction(1)) == .parked(Rejection(.quota, "because")))
     }
 
-    @Test func `what cannot be retried stays parked and says why`() throws {
+    @Test func `a write that cannot be retried stays parked and gives the reason`() throws {
         let bench = try bench()
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
         try bench.write(1, .set(.note(1), "text", "mine"))
@@ -68,7 +68,7 @@ import TidemarkWire
         #expect(try bench.database.parked().count == 1)
     }
 
-    @Test func `discarding forgets the payload and the mark`() throws {
+    @Test func `discarding deletes the payload and the mark`() throws {
         let bench = try bench()
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
         try bench.write(1, .set(.note(1), "text", "mine"))
@@ -80,7 +80,7 @@ import TidemarkWire
         #expect(error?.code == .notFound)
     }
 
-    @Test func `the rest of a transaction goes with its refused part`() throws {
+    @Test func `the rest of a transaction is refused with its refused part`() throws {
         let bench = try bench()
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
         try bench.write(1, .set(.note(1), "text", "b"), .note(2), .delete(.note(1)))

@@ -11,7 +11,7 @@ import TidemarkWire
         try bench.database.nextPush(after: after, maxTransactions: count, maxBytes: bytes).map(\.number)
     }
 
-    @Test func `transactions are given out in order, bounded by count and bytes`() throws {
+    @Test func `transactions are sent in order, bounded by count and bytes`() throws {
         let bench = try Bench()
         for number in 1...4 { try bench.write(UInt64(number), .room(UInt64(number))) }
         #expect(try push(bench, count: 2) == [1, 2])
@@ -22,7 +22,7 @@ import TidemarkWire
         #expect(try push(bench, bytes: bytes[0].bytes * 2) == [1, 2])
     }
 
-    @Test func `what is given out is the transaction as it was written`() throws {
+    @Test func `the transaction is sent as it was written`() throws {
         let bench = try Bench()
         try bench.write(7, .room(), .note(1, ["text": "é"]), ifSeq: 5)
         let entry = try #require(try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999).first)
@@ -31,7 +31,7 @@ import TidemarkWire
         #expect(entry.entry == Push.Entry(expected))
     }
 
-    @Test func `giving out marks as sending, once, and counts the attempts`() throws {
+    @Test func `reading for a push marks entries as sending, once, and counts the attempts`() throws {
         let bench = try Bench()
         try bench.write(1, .room(1))
         try bench.write(2, .room(2))
@@ -46,7 +46,7 @@ import TidemarkWire
         #expect(try bench.database.pendingCount() == 2)
     }
 
-    @Test func `each attempt leaves its time, to be seen with the record and in the diagnostics`() async throws {
+    @Test func `each attempt stores its time, for the record and the diagnostics`() async throws {
         let store = try SyncStore.test()
         let room = Room(people: ["ann"])
         try await store.repository(Room.self).create(room)
@@ -62,7 +62,7 @@ import TidemarkWire
         #expect(try await store.diagnostics().outbox.map(\.lastAttempt) == [Date(timeIntervalSince1970: 9)])
     }
 
-    @Test func `a file from before attempts had times is looked into as it is, and opened with what it holds`() throws {
+    @Test func `a file from before attempts had times can be read as it is, and opened with its contents`() throws {
         let folder = try TemporaryFolder()
         let bench = try Bench(path: folder.path("a"))
         try bench.write(1, .room(1))
@@ -79,7 +79,7 @@ import TidemarkWire
         #expect(try opened.string("SELECT value FROM tidemark_meta WHERE key = 'format'") == "\(LocalTables.format)")
     }
 
-    @Test func `numbers go on after everything was settled and the file reopened`() throws {
+    @Test func `numbers continue after everything was settled and the file reopened`() throws {
         let folder = try TemporaryFolder()
         let first = try Bench(path: folder.path("a"))
         try first.join()
@@ -92,12 +92,12 @@ import TidemarkWire
         #expect(try second.database.beginConnection().ackedThrough == 1)
     }
 
-    @Test func `what was committed before a kill is there after it`() throws {
+    @Test func `transactions committed before a kill exist after it`() throws {
         let folder = try TemporaryFolder()
         let bench = try Bench(path: folder.path("a"))
         try bench.write(1, .room(1))
         try bench.write(2, .note(1, ["text": "kept"]))
-        // The files as they are on disk while the first database is open are what a killed process leaves.
+        // A killed process leaves the files that are on disk while the first database is open.
         for suffix in ["", "-wal"] { try folder.copy("a\(suffix)", to: "b\(suffix)") }
         let revived = try Bench(path: folder.path("b"))
         #expect(try revived.fields(.note(1))?["text"] == "kept")

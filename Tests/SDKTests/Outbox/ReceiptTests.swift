@@ -4,13 +4,13 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// How far a transaction has come, told by its place in the outbox and then by what became of it.
+/// The progress of a transaction, by its state in the outbox and then by its outcome.
 @Suite(.timeLimit(.minutes(5))) struct ReceiptTests {
     private func step(_ bench: Bench, _ id: UInt64) throws -> WriteStep? {
         try bench.database.step(of: .transaction(id))
     }
 
-    @Test func `nothing but the outbox knows a transaction before its outcome`() throws {
+    @Test func `before its outcome a transaction is only in the outbox`() throws {
         let bench = try Bench()
         try bench.join()
         try bench.write(1, .room(1))
@@ -25,7 +25,7 @@ import TidemarkModel
         #expect(try step(bench, 3) == nil)
     }
 
-    @Test func `a withdrawn transaction may be at the server, and one that waits is not`() throws {
+    @Test func `a withdrawn transaction may be at the server, and a waiting one is not`() throws {
         let bench = try Bench()
         try bench.join()
         try bench.write(1, .room(1))
@@ -37,7 +37,7 @@ import TidemarkModel
         #expect(try step(bench, 3) == .queued)
     }
 
-    @Test func `a file from before has its receipts, and what waits goes on`() throws {
+    @Test func `a file from before has its receipts, and waiting writes continue`() throws {
         let folder = try TemporaryFolder()
         let before = try Bench(path: folder.path("a"))
         try before.join()

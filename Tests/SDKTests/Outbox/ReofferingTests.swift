@@ -5,12 +5,12 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// The server's database went back to before what it had told: the device offers what it wrote again.
+/// The server's database went back to before its answers: the device offers its writes again.
 @Suite struct ReofferingTests {
     private let bench: Bench
     private let room = RecordKey.room(1).scope
 
-    /// Of another's note: text and likes changed here, which is settled; then liked again, which is not.
+    /// Writes to another user's note: text and likes were changed and settled; then it was liked again, which is not.
     init() throws {
         bench = try Bench()
         try bench.join(room)
@@ -27,7 +27,7 @@ import TidemarkWire
         try bench.write(4, .update(.note(9), [NamedPatch("likes", .increment(100))]))
     }
 
-    /// - Parameter end: a past cursor that is common; without one everything is filled again.
+    /// - Parameter end: a common past cursor; without one everything is filled again.
     private func goBack(
         to settled: Int64, lost: SequenceNumber? = nil, purged: [ScopeID] = [], end: String? = nil
     ) throws -> [SyncLogEvent] {
@@ -49,7 +49,7 @@ import TidemarkWire
         try bench.database.nextPush(after: number, maxTransactions: 9, maxBytes: 9_999)
     }
 
-    @Test func `what was lost goes out under its numbers and ids, before what waits`() throws {
+    @Test func `lost transactions are sent under their numbers and ids, before waiting ones`() throws {
         let events = try goBack(to: 1, lost: 102)
         #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
         #expect(try bench.database.step(of: .transaction(2)) == .reoffered)
@@ -60,7 +60,7 @@ import TidemarkWire
         #expect(try bench.database.beginConnection().ackedThrough == 1)
     }
 
-    @Test func `what is shown stays, and an increment counts once`() throws {
+    @Test func `shown values stay visible, and an increment takes effect once`() throws {
         #expect(try bench.fields(.note(9))?["likes"] == 111)
         _ = try goBack(to: 1)
         #expect(try bench.fields(.note(9))?["likes"] == 111)
@@ -91,7 +91,7 @@ import TidemarkWire
         #expect(try bench.database.parked().map(\.rejection.code) == [.quota])
     }
 
-    @Test func `numbers that are kept no more are offered with nothing in them, and the others keep theirs`() throws {
+    @Test func `numbers that are no longer kept are offered with nothing in them, and the others keep theirs`() throws {
         try bench.database.writer.write { try Journal(db: $0).trim(through: 101, before: 0) }
         let events = try goBack(to: 0)
         let push = try sent(after: 0)
@@ -105,8 +105,9 @@ import TidemarkWire
         #expect(try bench.database.parked().isEmpty)
     }
 
-    @Test func `what was settled since the server went back, and told to nobody, is for the app to decide`() throws {
-        // The first three were settled at 101 to 103; a late copy of a push brought two of them to the server that had lost them.
+    @Test func `transactions settled unnoticed after the server went back are for the app to decide`() throws {
+        // The first three were settled at 101 to 103; a late copy of a push repeated two of them at the server that had
+        // lost them.
         let events = try goBack(to: 2, lost: 102)
         #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(2)])
         #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
@@ -117,7 +118,7 @@ import TidemarkWire
         )
     }
 
-    @Test func `a server that lost more numbers than can be offered empty forgot the client`() throws {
+    @Test func `a server that lost more numbers than can be offered empty has forgotten the client`() throws {
         let error = #expect(throws: StoreError.self) {
             try bench.database.change { try Journal(db: $0).fill(5...10_005, client: Bench.client, at: 0) }
         }
@@ -125,7 +126,7 @@ import TidemarkWire
         #expect(try sent(after: 0).map(\.number) == [4])
     }
 
-    @Test func `what a server says it lost of a client id goes out under the next one at once, in front`() throws {
+    @Test func `the lost transactions of a client id are sent under the next id at once, in front`() throws {
         try bench.database.change { try Meta.lostAbove.set(1, $0) }
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
         let push = try sent(after: 0)
@@ -134,7 +135,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(9))?["likes"] == 111)
     }
 
-    @Test func `a record whose creation is refused when it is offered again is there no more`() throws {
+    @Test func `a record whose creation is refused when it is offered again disappears`() throws {
         _ = try goBack(to: 2, lost: 103)
         #expect(try bench.fields(.note(1))?["text"] == "new")
         try bench.apply(from: "d0", to: "d1", settled: .outcomes([(3, 3, .invalid)]))
@@ -143,7 +144,7 @@ import TidemarkWire
         #expect(shown == nil)
     }
 
-    @Test func `a client id that the server forgot offers what is lost under a new one, in front`() throws {
+    @Test func `a client id that the server forgot offers lost transactions under a new one, in front`() throws {
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
         #expect(try bench.database.pendingCount() == 1)
         #expect(try bench.database.step(of: .transaction(3)) == .committed(seq: 103, time: 7_000))
@@ -156,7 +157,7 @@ import TidemarkWire
         #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
     }
 
-    @Test func `what may have been sent under a new client id keeps its number, and what is lost goes out behind it`()
+    @Test func `a transaction maybe sent under a new client id keeps its number, and lost ones are sent after it`()
         throws
     {
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
@@ -168,7 +169,7 @@ import TidemarkWire
         #expect(push.map(\.number) == [1, 2, 3])
     }
 
-    @Test func `a client id that was registered in what is lost offers all that it wrote`() throws {
+    @Test func `a client id that was registered in the lost part offers all its writes`() throws {
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
         _ = try bench.database.beginConnection()
         _ = try goBack(to: 0, lost: 103)
@@ -177,7 +178,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [Welcome.CursorState.behind, .resync])
-    func `what a forgotten client id wrote is offered where nobody knows any more what was lost`(
+    func `the writes of a forgotten client id are offered if it is unknown what was lost`(
         _ state: Welcome.CursorState
     ) throws {
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
@@ -187,7 +188,7 @@ import TidemarkWire
         #expect(try sent(after: 0).map(\.entry.id) == [1, 2, 3, 4].map { .transaction($0) })
     }
 
-    @Test func `what brings a record back waits for its scope as well`() throws {
+    @Test func `a write that restores a record waits for its scope as well`() throws {
         try bench.write(5, .delete(.note(1)))
         try bench.write(
             6, Mutation(key: .note(1), action: .undelete(Fields(dictionaryLiteral: ("text", "new")).inRoom(1))))
@@ -208,10 +209,10 @@ import TidemarkWire
         #expect(try sent(after: 0).isEmpty)
     }
 
-    @Test func `an edit of a record that was lost waits for its creator, and is sent again by itself`() throws {
+    @Test func `an edit of a lost record waits for its creator, and is sent again by itself`() throws {
         _ = try goBack(to: 1)
         _ = try sent(after: 1)
-        // The note is gone; what was written to it before is refused.
+        // The note is lost; earlier writes to it are refused.
         try bench.page(room, "rooms", .room(1, seq: 1))
         try bench.page(room, "notes")
         try bench.apply(
@@ -223,13 +224,13 @@ import TidemarkWire
         #expect(try bench.database.parked().isEmpty)
         #expect(try bench.fields(.note(9))?["likes"] == 111)
         #expect(try sent(after: 4).map(\.entry.id) == [2, 4].map { .transaction($0) })
-        // Refused once more, it stays parked.
+        // If it is refused once more, it stays parked.
         try bench.apply(from: "d2", to: "d3", settled: .outcomes([(5, 2, .notFound), (6, 4, nil)]))
         try bench.apply(from: "d3", to: "d4", .note(9, seq: 70, ["likes": 101, "text": "a"]))
         #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(2)])
     }
 
-    @Test func `a scope that this device opened stays to be seen until it is there again`() throws {
+    @Test func `a scope that this device opened stays visible until it exists again`() throws {
         let own = RecordKey.room(2)
         try bench.write(5, .room(2))
         try bench.write(6, .note(6, in: 2, ["text": "mine"]))
@@ -246,7 +247,7 @@ import TidemarkWire
         #expect(try sent(after: 4).map(\.number) == [5, 6])
     }
 
-    @Test func `what was evicted since is offered in its own scope, and parked with that`() throws {
+    @Test func `a record evicted since is offered in its own scope, and parked with that`() throws {
         let other = RecordKey.room(3).scope
         try bench.write(5, .note(30, ["text": "mine"]), .room(3))
         _ = try sent(after: 4)
@@ -261,7 +262,7 @@ import TidemarkWire
         #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(5)])
     }
 
-    @Test func `of what others wrote and the server lost the newest is kept, up to a bound`() throws {
+    @Test func `of others' lost records the newest are kept, up to a bound`() throws {
         var limits = LocalLimits()
         limits.rescueBytesMax = 200
         let bench = Bench(
@@ -284,7 +285,7 @@ import TidemarkWire
         #expect(try bench.string("SELECT max(number) FROM tidemark_rescue") == "124")
     }
 
-    @Test func `of a scope that is withdrawn besides nothing counts as lost`() throws {
+    @Test func `in a scope that is withdrawn as well nothing is treated as lost`() throws {
         let other = RecordKey.room(3).scope
         try bench.apply(
             from: "c1", to: "c2", .room(3, seq: 110), grants: [.init(scope: other, since: 100, role: .member)])
@@ -298,7 +299,7 @@ import TidemarkWire
         #expect(try bench.count("tidemark_rescue") == 0)
     }
 
-    @Test func `of what others wrote the first lost number counts as lost, and the one before it does not`() throws {
+    @Test func `others' records are lost from the first lost number, and not before it`() throws {
         try bench.apply(
             from: "c1", to: "c2", .note(20, seq: 110, ["text": "kept"]), .note(21, seq: 111, ["text": "first"]),
             .note(22, seq: 112, ["text": "second"]))
@@ -307,8 +308,7 @@ import TidemarkWire
         #expect(try bench.string("SELECT group_concat(number, ' ') FROM tidemark_rescue") == "111 112")
     }
 
-    @Test func `an edit waits while the lost record is still shown, and goes out once the server has it again`() throws
-    {
+    @Test func `an edit waits while the lost record is still shown, and is sent once the server has it again`() throws {
         try bench.apply(from: "c1", to: "c2", .note(9, seq: 110, born: 3, ["likes": 12, "text": "c"]))
         _ = try sent(after: 3)
         var welcome = Welcome.make(
@@ -325,7 +325,7 @@ import TidemarkWire
         #expect(try sent(after: 4).map(\.entry.id) == [.transaction(4)])
     }
 
-    @Test func `what others wrote and the server lost is kept as it was under a waiting write of this device`() throws {
+    @Test func `others' lost records are kept under a waiting write of this device`() throws {
         try bench.apply(from: "c1", to: "c2", .note(20, seq: 120, ["text": "theirs"]))
         try bench.write(5, .set(.note(20), "text", "mine"))
         let events = try goBack(to: 3, lost: 104)
@@ -334,7 +334,7 @@ import TidemarkWire
         #expect(body?.hasPrefix("120{") == true && body?.contains("theirs") == true && body?.contains("mine") == false)
     }
 
-    @Test func `what others changed and the server lost is kept though this device's own write to it is offered again`()
+    @Test func `others' lost changes are kept though this device's own write to the record is offered again`()
         throws
     {
         try bench.apply(from: "c1", to: "c2", .note(9, seq: 110, born: 3, ["likes": 12, "text": "theirs"]))
@@ -343,7 +343,7 @@ import TidemarkWire
         #expect(try bench.string("SELECT number || body FROM tidemark_rescue")?.hasPrefix("110{") == true)
     }
 
-    @Test func `what others wrote and the server lost is kept to be looked at`() throws {
+    @Test func `others' lost records can be read afterwards`() throws {
         try bench.apply(from: "c1", to: "c2", .note(20, seq: 120, ["text": "theirs"]))
         let events = try goBack(to: 3, lost: 104)
         #expect(events.contains(.rewound(from: 120, to: 103, RewindCounts(rescued: 1))))

@@ -4,7 +4,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Room 1 holds what fails, room 2 goes on.
+/// Room 1 has the failing writes, room 2 continues.
 @Suite struct WithholdingTests {
     private let bench: Bench
 
@@ -29,7 +29,7 @@ import TidemarkWire
         try bench.apply(settled: .outcomes([(1, 1, .invalid), (2, 2, nil), (3, 3, .invalid)]))
     }
 
-    @Test func `what is withheld is shown as failed, and only its scope waits`() throws {
+    @Test func `a withheld write is shown as failed, and only its scope waits`() throws {
         #expect(try push().map { $0.2 } == [true, false, true])
         for (note, state) in [(1, "failed"), (2, "pending"), (3, "failed")] as [(UInt64, String)] {
             #expect(try bench.state(.note(note)) == state)
@@ -62,7 +62,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `nothing behind a withdrawal is released before the server's word on it`() throws {
+    @Test func `nothing behind a withdrawal is released before the server's answer to it`() throws {
         try bench.write(4, .note(4, in: 1))
         try bench.database.releaseWithheld()
         #expect(try push().map { $0.2 } == [true, false, true])
@@ -71,21 +71,21 @@ import TidemarkWire
         #expect(try push(after: 3).map { $0.1 } == [1, 3, 4].map { .transaction($0) })
     }
 
-    @Test func `what the app wants sent again follows the server's word on the withdrawal`() throws {
+    @Test func `a write that the app retries is sent after the server's answer to the withdrawal`() throws {
         try bench.database.releaseWithheld(isAsked: true)
         #expect(try push().map { $0.2 } == [true, false, true])
         #expect(try bench.state(.note(1)) == "failed")
         try withdrawn()
         #expect(try push(after: 3).map { $0.1 } == [1, 3].map { .transaction($0) })
         #expect(try bench.state(.note(1)) == "pending")
-        // One wish is one attempt.
+        // One retry is one attempt.
         try bench.database.withhold(4, reason: "no answer")
         try bench.apply(from: "c1", to: "c2", settled: .outcomes([(4, 1, .invalid), (5, 3, .invalid)]))
         #expect(try push(after: 5).isEmpty)
         #expect(try bench.state(.note(1)) == "failed")
     }
 
-    // MARK: Answers of failure
+    // MARK: Failure answers
 
     /// The same device, whose first write was answered with a failure each time.
     private func answered() throws -> Bench {
@@ -103,7 +103,7 @@ import TidemarkWire
         try bench.database.nextPush(after: number, maxTransactions: 100, maxBytes: 100_000).map(\.entry.id)
     }
 
-    @Test func `what was answered with failures waits for the user, over every new connection`() throws {
+    @Test func `a write that was answered with failures waits for the user, through every new connection`() throws {
         let bench = try answered()
         try bench.apply(settled: .outcomes([(1, 1, .invalid), (2, 2, nil), (3, 3, .invalid)]))
         for _ in 0..<3 {
@@ -112,7 +112,7 @@ import TidemarkWire
         }
         #expect(try sent(bench).isEmpty)
         for note in [1, 3] as [UInt64] { #expect(try bench.state(.note(note)) == "failed") }
-        // What is written behind it waits as well, what is elsewhere does not.
+        // Later writes to the scope wait as well, those elsewhere do not.
         try bench.write(4, .set(.note(1), "text", "b"))
         try bench.write(5, .note(5, in: 2))
         #expect(try sent(bench) == [.transaction(5)])
@@ -121,13 +121,13 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "pending")
     }
 
-    @Test func `one that arrived after all lets those behind it go on`() throws {
+    @Test func `a write that arrived after all releases those behind it`() throws {
         let bench = try answered()
         try bench.apply(settled: .outcomes([(1, 1, nil), (2, 2, nil), (3, 3, .invalid)]))
         #expect(try sent(bench) == [.transaction(3)], "without another connection")
     }
 
-    @Test func `a failed write is retried alone, with those in front of it and behind it in its scopes`() throws {
+    @Test func `a failed write is retried alone, with those before and after it in its scopes`() throws {
         for isWithdrawn in [true, false] {
             let bench = try answered()
             try bench.database.withhold(2, reason: "no", isAnswered: true)
@@ -147,13 +147,13 @@ import TidemarkWire
             #expect(throws: StoreError.self) {
                 try bench.database.change { db in try bench.database.retryWithheld(.transaction(2), db) }
             }
-            // It stands behind the first one, which goes before it.
+            // It is behind the first one, which is sent before it.
             try bench.database.change { db in try bench.database.retryWithheld(.transaction(3), db) }
             #expect(try sent(bench) == [2, 1, 3].map { .transaction($0) })
         }
     }
 
-    @Test func `what stands behind the one that is retried goes along, unless it stands behind another one`() throws {
+    @Test func `writes behind the retried one are sent too, unless they are also behind another one`() throws {
         let bench = try answered()
         try bench.database.withhold(2, reason: "no", isAnswered: true)
         try bench.apply(settled: .outcomes([(1, 1, .invalid), (2, 2, .invalid), (3, 3, .invalid)]))
@@ -164,7 +164,7 @@ import TidemarkWire
         #expect(try sent(bench) == [1, 3, 2, 4].map { .transaction($0) })
     }
 
-    @Test func `a failed write that is given up is gone, and those behind it go on`() throws {
+    @Test func `a failed write that is given up is deleted, and those behind it continue`() throws {
         let bench = try answered()
         try bench.apply(settled: .outcomes([(1, 1, .invalid), (2, 2, nil), (3, 3, .invalid)]))
         try bench.database.change { db in try bench.database.discardWithheld(.transaction(1), db) }
@@ -175,7 +175,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `given up before the server's word, an earlier sending that arrived counts`() throws {
+    @Test func `a write given up before the server's answer stays committed if an earlier sending arrived`() throws {
         for arrived in [true, false] {
             let bench = try answered()
             try bench.database.change { db in try bench.database.discardWithheld(.transaction(1), db) }
@@ -189,7 +189,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a wish without anything to wait for is over at once`() throws {
+    @Test func `a retry without anything to wait for ends at once`() throws {
         try withdrawn()
         try bench.database.releaseWithheld(isAsked: true)
         #expect(try push(after: 3).map { $0.1 } == [1, 3].map { .transaction($0) })
@@ -198,7 +198,7 @@ import TidemarkWire
         #expect(try push(after: 5).isEmpty)
     }
 
-    @Test func `an earlier sending that arrived after all counts once`() throws {
+    @Test func `an earlier sending that arrived after all takes effect once`() throws {
         try bench.apply(settled: .outcomes([(1, 1, nil), (2, 2, nil), (3, 3, .invalid)]))
         guard case .committed = try bench.database.step(of: .transaction(1)) else {
             Issue.record("not committed")
@@ -208,13 +208,13 @@ import TidemarkWire
         #expect(try push(after: 3).map { $0.1 } == [.transaction(3)])
     }
 
-    @Test func `one that the server refused for good is parked with its payload`() throws {
+    @Test func `a write that the server refused for good is parked with its payload`() throws {
         try bench.apply(settled: .outcomes([(1, 1, .forbidden), (2, 2, nil), (3, 3, .invalid)]))
         #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(1)])
         #expect(try bench.count(Bench.pending) == 1)
     }
 
-    @Test func `a lost scope parks what waits in it`() throws {
+    @Test func `a lost scope parks its waiting writes`() throws {
         try withdrawn()
         try bench.apply(
             from: "c1", to: "c2", grants: [.init(scope: RecordKey.room(1).scope, since: 0, role: nil)])
@@ -222,7 +222,7 @@ import TidemarkWire
         #expect(try bench.count(Bench.pending) == 0)
     }
 
-    @Test func `what waits stays in front of a withdrawal that was written after it`() throws {
+    @Test func `waiting writes stay in front of a withdrawal that was written after them`() throws {
         let bench = try Bench()
         try bench.join(RecordKey.room(1).scope)
         try bench.write(1, .note(1, in: 1, ["text": "a"]))
@@ -239,7 +239,7 @@ import TidemarkWire
                 .map { UniqueID.transaction($0).description }.joined(separator: ","))
     }
 
-    @Test func `a new identity sends what was withheld in its order`() throws {
+    @Test func `a new identity sends withheld writes in their order`() throws {
         try withdrawn()
         try bench.write(4, .note(5, in: 2))
         try bench.database.fork(newClient: UniqueID(high: 9, low: 9))

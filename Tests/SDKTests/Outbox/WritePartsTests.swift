@@ -17,7 +17,7 @@ import TidemarkWire
         try store.database.nextPush(after: 0, maxTransactions: 1_000, maxBytes: .max)
     }
 
-    @Test func `more than the server takes is refused by name, and nothing of it is written`() async throws {
+    @Test func `more than the server accepts is refused by name, and nothing of it is written`() async throws {
         let store = try SyncStore.test()
         let cards = notes(1_000)
         let error = await #expect(throws: StoreError.self) {
@@ -31,7 +31,7 @@ import TidemarkWire
         #expect(try store.database.pendingCount() == 0)
     }
 
-    @Test func `in parts it is written whole, and sent as transactions of which each is small enough`() async throws {
+    @Test func `in parts it is written whole, and sent as transactions that are each small enough`() async throws {
         let store = try SyncStore.test()
         let cards = notes(1_000)
         let receipt = try await store.write(.inParts) { [room] batch in
@@ -48,7 +48,7 @@ import TidemarkWire
         #expect(receipt.id == receipt.parts.last)
     }
 
-    @Test func `what fits is one transaction, also where it may be cut`() async throws {
+    @Test func `a write that fits is one transaction, also if it may be cut`() async throws {
         let store = try SyncStore.test()
         let receipt = try await store.write(.inParts) { [room] batch in
             batch.create(room)
@@ -74,7 +74,7 @@ import TidemarkWire
         #expect(entries.allSatisfy { $0.bytes <= 262_144 })
     }
 
-    @Test func `a record that is written in several parts is the same in the end`() async throws {
+    @Test func `a record that is written in several parts has the same final state`() async throws {
         let store = try SyncStore.test()
         let note = Note(room: room.id, text: "0", likes: 0)
         try await store.write(.inParts) { [room] batch in
@@ -92,7 +92,7 @@ import TidemarkWire
         #expect(try entries(store).count == 4)
     }
 
-    @Test func `its receipt ends when all parts are settled, and a refused one is told while the others stand`()
+    @Test func `its receipt ends when all parts are settled, and a refused one is reported while the others stand`()
         async throws
     {
         let store = try SyncStore.test()
@@ -119,7 +119,7 @@ import TidemarkWire
         #expect(try await store.outbox.parked().map(\.id) == [receipt.parts[1]])
     }
 
-    @Test func `the server's own bounds count, also before the next connection`() async throws {
+    @Test func `the server's own bounds apply, also before the next connection`() async throws {
         let folder = try TemporaryFolder()
         let schema = try TestSchema.schema()
         var store = try await SyncStore.open(account: Bench.user, at: folder.url, schema: schema)

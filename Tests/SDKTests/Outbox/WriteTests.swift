@@ -80,7 +80,7 @@ import TidemarkWire
         #expect(write([.room(1)]) == nil)
     }
 
-    @Test func `what the server said last that a write may hold is what counts, after the next start as well`() throws {
+    @Test func `the bounds that the server sent last apply, after the next start as well`() throws {
         let folder = try TemporaryFolder()
         let bench = try Bench(path: folder.path("a"))
         func told(_ record: Int, _ transaction: Int, _ mutations: Int) throws {
@@ -126,7 +126,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(1)) == expected.inRoom(1))
     }
 
-    @Test func `a record that was deleted here can be brought back, also in the same transaction`() throws {
+    @Test func `a record that was deleted here can be restored, also in the same transaction`() throws {
         let bench = try Bench()
         try bench.write(1, .room(), .note(1, ["text": "a"]))
         try bench.write(2, .delete(.note(1)))
@@ -138,7 +138,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(1)) == Fields().inRoom(1))
     }
 
-    @Test func `what comes back keeps what counts and what only grows, and is whose who brought it back`() throws {
+    @Test func `a restored record keeps counters and growing sets, and belongs to the user who restored it`() throws {
         let bench = try Bench()
         try bench.join(RecordKey.room(1).scope)
         try bench.apply(.room(1, seq: 1), .note(1, seq: 2, ["text": "a", "likes": 3, "seen": ["bob"]]))

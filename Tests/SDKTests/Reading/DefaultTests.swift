@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What the schema declares as a field's default: records that have no value are read as that, and stay without.
+/// Defaults of fields in the schema: records without a value are read as the default, and stay without.
 @Suite(.timeLimit(.minutes(5))) struct DefaultTests {
     private static func schema(rank: String = #", "default": 5"#) -> String {
         """
@@ -57,7 +57,7 @@ import TidemarkWire
     private var bench: Bench { Bench(database: store.database) }
     private var tasks: Repository<Task> { store.repository(Task.self) }
 
-    /// Three notes; the second says nothing but its text.
+    /// Three notes; the second has only its text.
     init() throws {
         store = try .inMemory(
             account: Bench.user, schema: try TestSchema.schema(Self.schema()), environment: .counting())
@@ -73,7 +73,7 @@ import TidemarkWire
         try await tasks.readAll(where: filter, order: [.by(\.rank)]).map(\.text)
     }
 
-    @Test func `a record without values is read as the schema's defaults, whatever reads it`() async throws {
+    @Test func `a record without values is read with the schema's defaults, by every way of reading`() async throws {
         let bare = try #require(try await tasks.read(UUID(RecordKey.note(2).id)))
         #expect(bare.done == false && bare.kind == "it's plain" && bare.rank == 5 && bare.weight == 1)
         #expect(bare.due == Date(timeIntervalSince1970: 2))
@@ -87,7 +87,7 @@ import TidemarkWire
         #expect(read.value == [5])
     }
 
-    @Test func `filters, orders and pages go by the default`() async throws {
+    @Test func `filters, orders and pages use the default`() async throws {
         #expect(try await texts(\.done == false) == ["two", "three"])
         #expect(try await texts(\.kind == "it's plain") == ["two"])
         #expect(try await texts(.hasPrefix(\.kind, "it")) == ["one", "two"])
@@ -104,7 +104,7 @@ import TidemarkWire
         #expect(paged == ["three", "two", "one"])
     }
 
-    @Test func `the index answers for what is not stored`() async throws {
+    @Test func `the index finds values that are not stored`() async throws {
         let scope = RecordKey.room(1).scope
         #expect(try await tasks.readAll(where: \.rank == 5, in: scope).map(\.text) == ["two"])
         #expect(try await tasks.readAll(where: \.rank > 4, order: [.by(\.rank)], in: scope).count == 2)
@@ -113,13 +113,13 @@ import TidemarkWire
         #expect(try await store.diagnostics().unindexed.map(\.fields) == [["weight"]])
     }
 
-    @Test func `nothing is stored that nobody wrote`() async throws {
+    @Test func `no unwritten value is stored`() async throws {
         let id = UUID(RecordKey.note(2).id)
         try await store.write { $0.update(Task.self, id) { $0.done = false } }
         #expect(try bench.count("tidemark_outbox") == 0)
         try await store.write { $0.update(Task.self, id) { $0.text = "second" } }
         #expect(try bench.fields(.note(2)) == (["text": "second"] as Fields).inRoom(1))
-        // What the writer saw is the absence, at the server too.
+        // The writer saw the absence of a value, at the server too.
         try await store.write { $0.update(Task.self, id) { $0.due = Date(timeIntervalSince1970: 7) } }
         let body = try #require(try bench.string("SELECT body FROM tidemark_outbox ORDER BY n DESC LIMIT 1"))
         #expect(body.contains(#""was":{"due":0}"#), "\(body)")
@@ -128,7 +128,7 @@ import TidemarkWire
         #expect(try await tasks.read(id)?.due == Date(timeIntervalSince1970: 2))
     }
 
-    @Test func `another default counts from the next start, for reading and for the index`() throws {
+    @Test func `another default applies from the next start, for reading and for the index`() throws {
         let folder = try TemporaryFolder()
         for (rank, expected) in [("", nil), (#", "default": 5"#, 5), (#", "default": 8"#, 8), ("", nil)]
             as [(String, Int?)]
@@ -158,7 +158,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a model that cannot read the default is named when the store opens`() throws {
+    @Test func `a model that cannot decode the default is named when the store opens`() throws {
         struct Kind: SyncModel {
             enum Word: String, Codable { case plain }
             static let collection = "notes"

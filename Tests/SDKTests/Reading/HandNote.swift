@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// A note that reads its fields itself; what `Note` reads through a decoder.
+/// A note that reads its fields itself, as `Note` reads them with a decoder.
 struct HandNote: SyncModel, Equatable {
     static let collection = "notes"
     var note: Note
@@ -41,7 +41,7 @@ struct StrictNote: SyncModel, Equatable {
     var createdTime: Date
 }
 
-/// The same by hand, in another order than the properties'.
+/// The same, read by hand, in another order than the properties'.
 struct StrictHandNote: SyncModel, Equatable {
     static let collection = "notes"
     var note: StrictNote

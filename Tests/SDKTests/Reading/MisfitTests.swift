@@ -6,7 +6,7 @@ import TidemarkModel
 
 /// Fields that are read as types that they do not have, or have only in part.
 @Suite struct MisfitTests {
-    /// What comes of reading each field as each type.
+    /// The results of reading each field as each type.
     private struct Misfit: SyncModel, Equatable {
         static let collection = "notes"
         var id: UUID
@@ -95,7 +95,7 @@ import TidemarkModel
             ["text": 1, "likes": "1", "best": true, "tags": "a", "done": 1, "due": 0.5, "meta": ["x"], "body": 7],
             ["text": .null, "likes": .null, "body": .null, "unheardOf": .null, "author": 5, "id": "x"],
         ] as [Fields])
-    func `each field gives each type the same by every way`(_ fields: Fields) async throws {
+    func `each field gives each type the same result by every way`(_ fields: Fields) async throws {
         let bench = try Bench()
         try bench.join(RecordKey.room(1).scope)
         try bench.apply(.note(1, seq: 2, fields))

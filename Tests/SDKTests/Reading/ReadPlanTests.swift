@@ -4,9 +4,9 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// A model says nowhere which fields it has; what it was seen to ask for is read.
+/// A model does not list its fields; the fields that it was seen to request are read.
 @Suite(.timeLimit(.minutes(5))) struct ReadPlanTests {
-    /// Its text counts only while it is not done.
+    /// A model whose text is only read while it is not done.
     private struct Chore: SyncModel, Equatable {
         static let collection = "notes"
         var id: UUID
@@ -32,12 +32,12 @@ import TidemarkModel
         init(reading record: inout RecordReader) throws {
             id = try record["id"]
             done = try record["done"] ?? false
-            // Whatever goes wrong here is taken for a chore without text; the store must not count on the error.
+            // Every error here is treated as a chore without text; the store must not rely on the error.
             if !done { text = (try? record["text"]) ?? "untitled" }
         }
     }
 
-    /// Whatever fields there are.
+    /// A model with any fields.
     private struct Loose: SyncModel {
         static let collection = "notes"
         var id: UUID
@@ -78,7 +78,7 @@ import TidemarkModel
         #expect(try await store.repository(HandChore.self).read(UUID(RecordKey.note(2).id))?.text == "b")
     }
 
-    @Test func `an observer sees changes of a field that was needed later only`() async throws {
+    @Test func `an observer sees changes of a field that was needed only later`() async throws {
         let store = try store(.note(1, seq: 2, ["done": true, "text": "a"]))
         let id = UUID(RecordKey.note(1).id)
         let notes = store.repository(Note.self)
@@ -90,7 +90,7 @@ import TidemarkModel
         #expect(try await chores.next()?.map(\.text) == ["b"])
     }
 
-    @Test func `a snapshot's observer sees changes of what the models show`() async throws {
+    @Test func `a snapshot's observer sees changes of the fields in its models`() async throws {
         let store = try store(.note(1, seq: 2, ["text": "a"]))
         let id = UUID(RecordKey.note(1).id)
         let titles = store.observe { try $0.models(HandNote.self, "WHERE text IS NOT NULL").map(\.note.likes) }
@@ -115,7 +115,7 @@ import TidemarkModel
     }
 
     @Test func `a decoder that is kept throws`() async throws {
-        // One read after the other uses it, and then this test.
+        // Each read uses it in turn, and then this test.
         final class Kept: @unchecked Sendable { var decoder: (any Decoder)? }
         struct Keeper: SyncModel {
             static let kept = Kept()
@@ -137,7 +137,7 @@ import TidemarkModel
         #expect(error?.message == "notes: a decoder was used after its record had been read")
     }
 
-    @Test func `a read of a cancelled task is not begun`() async throws {
+    @Test func `a read of a cancelled task does not begin`() async throws {
         let store = try store(.note(1, seq: 2))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -146,7 +146,7 @@ import TidemarkModel
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `a limit below zero is an error, and none reads nothing`() async throws {
+    @Test func `a negative limit is an error, and a limit of zero reads nothing`() async throws {
         let store = try store(.note(1, seq: 2), .note(2, seq: 3))
         let error = await #expect(throws: StoreError.self) {
             try await store.repository(Note.self).readAll(limit: -1)

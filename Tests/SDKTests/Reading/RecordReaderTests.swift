@@ -5,7 +5,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Reads by hand, reads through a decoder, and the decoding of the whole record, which both must agree with.
+/// Reads by hand, reads with a decoder, and the decoding of the whole record agree.
 @Suite struct RecordReaderTests {
     private static let names = [
         "id", "room", "text", "likes", "best", "tags", "seen", "done", "due", "meta", "body", "weight", "file",
@@ -38,7 +38,7 @@ import TidemarkModel
     }
 
     @Test(arguments: names)
-    func `a field that a model requires reads the same by every way, and is missed the same`(
+    func `a required field reads the same by every way, and its absence fails the same`(
         _ name: String
     ) async throws {
         let bench = try Bench()
@@ -61,13 +61,13 @@ import TidemarkModel
     }
 
     @Test(arguments: ["room", "text", "likes", "best", "tags", "done", "due", "meta", "body", "file"])
-    func `a column that this SDK never writes so is told as corruption`(_ column: String) async throws {
+    func `a column with a value that this SDK never writes is reported as corruption`(_ column: String) async throws {
         let bench = try Bench()
         try bench.join(RecordKey.room(1).scope)
         try bench.apply(.note(1, seq: 2, ["text": "a"]))
         let store = SyncStore(database: bench.database, environment: .counting())
         let id = UUID(RecordKey.note(1).id)
-        // Once as it should be, so that the plans stand.
+        // Once correctly, so that the plans exist.
         #expect(try await store.repository(HandNote.self).read(id)?.note == store.repository(Note.self).read(id))
         try await bench.database.writer.write { db in
             try db.execute(sql: "UPDATE notes SET \(column) = x'ff'")
@@ -80,7 +80,7 @@ import TidemarkModel
         #expect(coded == whole)
     }
 
-    @Test func `a state or an author that is no such thing is corruption, also when a model does without it`()
+    @Test func `an impossible state or author is corruption, also when a model does without it`()
         async throws
     {
         struct Careless: SyncModel {
@@ -107,7 +107,7 @@ import TidemarkModel
         }
     }
 
-    // MARK: Two ways
+    // MARK: Both ways of reading
 
     private struct Outcome<Value: Equatable>: Equatable {
         var value: Value?

@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Records that a model cannot hold: they are set aside and named, and nothing else suffers.
+/// Records that a model cannot decode are set aside and named, and nothing else suffers.
 @Suite(.timeLimit(.minutes(5))) struct UndecodableTests {
     private static let schema = """
         {"tidemark": 1, "name": "test", "collections": {
@@ -70,7 +70,7 @@ import TidemarkWire
 
     private func id(_ number: UInt64) -> UUID { UUID(RecordKey.note(number).id) }
 
-    @Test func `a count is how many a list shows, and follows it`() async throws {
+    @Test func `a count is the length of the list, and follows it`() async throws {
         #expect(try await tasks.count() == 1)
         #expect(try await tasks.count(in: RecordKey.room(1).scope) == 1)
         #expect(try await store.read { try $0.count(Task.self) } == 1)
@@ -82,7 +82,7 @@ import TidemarkWire
         #expect(try await tasks.readAll().count == 2)
     }
 
-    /// A model as which no note can be read.
+    /// A model that can decode no note.
     private struct Mistyped: SyncModel {
         static let collection = "notes"
         var id = UUID()
@@ -108,7 +108,7 @@ import TidemarkWire
         var later: Int
     }
 
-    @Test func `a list of a model that no record fits says why, also where there is no record`() async throws {
+    @Test func `a list of a model that no record fits gives the reason, also without any record`() async throws {
         let empty = try SyncStore.inMemory(
             account: Bench.user, schema: try TestSchema.schema(Self.schema), environment: .counting())
         for store in [store, empty] {
@@ -125,12 +125,12 @@ import TidemarkWire
             await #expect(throws: StoreError.self) {
                 for try await _ in store.repository(Misspelt.self).observe() { break }
             }
-            // What may be absent rules nothing out.
+            // An optional field excludes no record.
             #expect(try await store.repository(Open.self).readAll().count <= 3)
         }
     }
 
-    @Test func `a list goes on without them, and they are named with field and reason`() async throws {
+    @Test func `a list continues without them, and they are named with field and reason`() async throws {
         #expect(try await tasks.readAll().map(\.id) == [id(1)])
         #expect(try await store.read { try $0.models(Task.self, "ORDER BY local_id") }.map(\.id) == [id(1)])
         let aside = try await tasks.undecodable()
@@ -148,7 +148,7 @@ import TidemarkWire
         #expect(try await store.repository(HandTask.self).readAll().map(\.id) == [id(9)])
     }
 
-    @Test func `an observed list goes on when a record stops decoding, and has it back when it is mended`() async throws
+    @Test func `an observed list omits a record that stops decoding, and has it back when it is repaired`() async throws
     {
         var counts: [Int] = []
         for try await page in tasks.observe() {
@@ -173,7 +173,7 @@ import TidemarkWire
         #expect(texts == [nil, "mended"])
     }
 
-    @Test func `who asks for the one record is told why there is none`() async throws {
+    @Test func `a read of the one record throws the reason`() async throws {
         for number in [2, 3] as [UInt64] {
             let error = await #expect(throws: StoreError.self) { try await tasks.read(id(number)) }
             #expect(error?.code == .coding)
@@ -199,7 +199,7 @@ import TidemarkWire
         #expect(try await store.outbox.parked().count == 2)
     }
 
-    @Test func `each is told once, and diagnostics name it until it decodes`() async throws {
+    @Test func `each is reported once, and diagnostics name it until it decodes`() async throws {
         var events = store.events.makeAsyncIterator()
         _ = try await tasks.readAll()
         _ = try await tasks.readAll()
@@ -224,7 +224,7 @@ import TidemarkWire
         #expect(try await store.diagnostics().undecodable.map(\.field) == ["kind"])
     }
 
-    @Test func `as many are kept for diagnostics as the limit says`() throws {
+    @Test func `diagnostics keep as many as the limit says`() throws {
         let found = UndecodableRecords(max: 1)
         let missing = DecodingError.keyNotFound(FieldName("text"), .init(codingPath: [], debugDescription: ""))
         found.note([1, 2].map { UndecodableRecord(.note($0), as: Task.self, missing) }, of: Task.self)
@@ -235,7 +235,7 @@ import TidemarkWire
 
     // MARK: Defaults
 
-    @Test func `what a record lacks is read as the model's default, by every way`() async throws {
+    @Test func `a missing field is read as the model's default, by every way`() async throws {
         let expected = Task(
             id: id(1), room: UUID(RecordKey.room(1).id), text: "tide one", kind: .plain, done: false, likes: 0,
             tags: [],
@@ -257,7 +257,7 @@ import TidemarkWire
         #expect(try await tasks.read(id(1))?.done == true)
     }
 
-    @Test func `a value that is set stands before the default, and an optional has none`() async throws {
+    @Test func `a set value has priority over the default, and an optional has none`() async throws {
         struct Loose: SyncModel {
             static let collection = "notes"
             static let defaults: Fields = ["done": true, "text": "nothing"]
@@ -275,7 +275,7 @@ import TidemarkWire
         #expect(!set.done && set.tags == ["x"])
     }
 
-    @Test func `a default that does not fit is a misfit of the record`() async throws {
+    @Test func `a default that does not fit is an error of the record`() async throws {
         struct Wrong: SyncModel {
             static let collection = "notes"
             static let defaults: Fields = ["done": "no"]

@@ -7,7 +7,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// A caller's mistakes are said at once, in one type of error.
+/// A caller's mistakes are reported at once, as one type of error.
 @Suite(.timeLimit(.minutes(5))) struct ArgumentTests {
     private func code(_ step: () async throws -> Void) async -> StoreError.Code? {
         do {
@@ -21,7 +21,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a negative limit is an error and no empty list`() async throws {
+    @Test func `a negative limit is an error and not an empty list`() async throws {
         let store = try SyncStore.test()
         let notes = store.repository(Note.self)
         #expect(await code { _ = try await notes.readAll(limit: -1) } == .invalidArgument)
@@ -40,7 +40,7 @@ import TidemarkWire
         #expect(!FileManager.default.fileExists(atPath: place.path))
     }
 
-    @Test func `an address that is none is refused`() async throws {
+    @Test func `an invalid address is refused`() async throws {
         let store = try SyncStore.test()
         let connected = await code { try store.connect(to: "sync.example.com", transport: ScriptedServer()) { "t" } }
         #expect(connected == .invalidArgument)
@@ -69,7 +69,7 @@ import TidemarkWire
         #expect(await code { _ = try await store.read { try $0.rows("SELECT nothing") } } == .databaseFailed)
     }
 
-    @Test func `a write gives back what its closure made`() async throws {
+    @Test func `a write returns its closure's result`() async throws {
         let store = try SyncStore.test()
         let room = UUID()
         let (note, receipt) = try await store.write { batch in
@@ -88,7 +88,7 @@ import TidemarkWire
         #expect(many.value == 3)
     }
 
-    @Test func `what a server's place answers is one line of bounded length, without markup`() {
+    @Test func `an answer from something other than the server is one line of bounded length, without markup`() {
         let page =
             "<!doctype html>\n<html><head><style>body { color: red }</style><title>Sign in</title>\u{1b}[2J"
             + "<script>alert(1)</script></head><body>\u{202e}Welcome to <b>the café</b>"
@@ -101,7 +101,7 @@ import TidemarkWire
         #expect(SyncFailure(.unavailable, "a\u{7}b\n  c").detail == "a b c")
     }
 
-    @Test func `what answers and is no server is asked every few seconds at most`() {
+    @Test func `an address that answers and is no server is tried every few seconds at most`() {
         var bench = MachineBench()
         bench.on(.start)
         let end = bench.now + 60_000
@@ -113,7 +113,7 @@ import TidemarkWire
         #expect(pauses.count > 3 && pauses.allSatisfy { $0 >= 5_000 }, "\(pauses)")
     }
 
-    @Test func `a refusal that waiting does not mend is one warning in the log`() async throws {
+    @Test func `a refusal that waiting does not change is one warning in the log`() async throws {
         let log = WarningLog()
         let store = try SyncStore.test()
         try store.connect(
@@ -140,7 +140,7 @@ private struct RefusingServer: Transport {
     }
 }
 
-/// Keeps what is logged at `warning` and above.
+/// Keeps log entries of `warning` and above.
 private final class WarningLog: LogHandler {
     private let entries = Lock<[String]>([])
     var lines: [String] { entries.withLock { $0 } }

@@ -69,7 +69,7 @@ import TidemarkWire
         #expect(now.text == "theirs" && now.plan == "q" && now.done && now.likes == 5)
     }
 
-    @Test func `a saved form says what it was read from, and not what arrived since`() async throws {
+    @Test func `a saved form marks what it was read from, and not what arrived since`() async throws {
         let shown = try await read()
         try meanwhile(["text": "theirs", "plan": "p", "likes": 1])
         var edited = shown
@@ -78,7 +78,7 @@ import TidemarkWire
         #expect(try sent() == [NamedPatch("text", .set("mine"), seen: try mark("a", of: "text"))])
     }
 
-    @Test func `of a manual field that others changed meanwhile a form is refused`() async throws {
+    @Test func `a form is refused if others changed its manual field meanwhile`() async throws {
         let shown = try await read()
         try meanwhile(["text": "a", "plan": "q", "likes": 1])
         var edited = shown
@@ -87,14 +87,14 @@ import TidemarkWire
         #expect(error?.code == .refused(.conflict))
         #expect(error?.message == "notes.plan: changed since the writer saw it")
         #expect(try sent().isEmpty)
-        // Read again, it is written.
+        // If it is read again, it is written.
         let again = try await read()
         edited.plan = "mine"
         try await notes.update(edited, from: again)
         #expect(try sent().map(\.field) == ["plan", "text"])
     }
 
-    @Test func `a value that the model only supposes counts as seen`() async throws {
+    @Test func `a value that the model supplies by default is treated as seen`() async throws {
         let shown = try await read()
         var edited = shown
         edited.done = true
@@ -102,7 +102,7 @@ import TidemarkWire
         #expect(try sent() == [NamedPatch("done", .set(true), seen: .absent)])
     }
 
-    @Test func `one's own steps from one reading are no disagreement`() async throws {
+    @Test func `a user's own steps from one reading do not contradict each other`() async throws {
         let shown = try await read()
         try await store.write { batch in
             batch.update(shown, \.plan, "first")
@@ -119,7 +119,7 @@ import TidemarkWire
             ])
     }
 
-    @Test func `an overwriting write says that it saw nothing, so that what it replaces is in the history`()
+    @Test func `an overwriting write marks nothing as seen, so that the replaced value is in the history`()
         async throws
     {
         var model = try await read()

@@ -70,7 +70,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a record is made, read, changed, deleted and brought back by its key`() async throws {
+    @Test func `a record is created, read, changed, deleted and restored by its key`() async throws {
         try await fill()
         #expect(try await products.read(sku("a")) == Product(id: sku("a"), name: "pin", price: 3))
         #expect(try await products.read(sku("A")) == nil)
@@ -86,7 +86,7 @@ import TidemarkModel
         #expect(try await products.read(sku("a"))?.name == "pin")
     }
 
-    @Test func `the record stands under the id that the key makes, and the field holds the key`() async throws {
+    @Test func `the record has the id that the key makes, and the field holds the key`() async throws {
         try await fill()
         let id = DerivedID.make(["product", "a"])
         #expect(try products.recordID(sku("a")) == UUID(id))
@@ -95,7 +95,7 @@ import TidemarkModel
         #expect(try bench.fields(RecordKey(collection: "products", id: id)) == stored)
     }
 
-    @Test func `filters, orders and pages know the key as the id`() async throws {
+    @Test func `filters, orders and pages use the key as the id`() async throws {
         try await fill()
         func ids(_ filter: ModelFilter<Product>, _ order: [ModelOrder<Product>] = [.by(\.id)]) async throws -> [String]
         {
@@ -118,7 +118,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `an index answers for the key`() async throws {
+    @Test func `an index serves the key`() async throws {
         try await fill()
         _ = try await products.readAll(where: \.id == sku("b"), in: ScopeID("shop"))
         _ = try await products.readAll(where: .is(\.id, oneOf: [sku("a"), sku("b")]))
@@ -138,7 +138,7 @@ import TidemarkModel
         #expect(try await pages.next()?.map(\.joined?.name) == ["nail"])
     }
 
-    @Test func `a key that is there already, or none, is refused before anything is written`() async throws {
+    @Test func `an existing key, or none, is refused before anything is written`() async throws {
         try await fill()
         var error = await #expect(throws: StoreError.self) {
             try await products.create(Product(id: sku("a"), name: "again"))

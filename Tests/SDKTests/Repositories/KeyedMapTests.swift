@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Maps whose keys merge each for itself, as an app meets them.
+/// Maps whose keys merge separately, as an app uses them.
 @Suite(.timeLimit(.minutes(5))) struct KeyedMapTests {
     private static func schema(_ rule: String = #", "merge": "keys""#) -> String {
         """
@@ -46,7 +46,7 @@ import TidemarkWire
         return try last.entry.content.get().mutations.flatMap(\.patches)
     }
 
-    @Test func `an update writes the keys that changed, with the mark of what they were`() async throws {
+    @Test func `an update writes the changed keys, with marks of their old values`() async throws {
         try await notes.update(id) { note in
             note.marks["b"] = nil
             note.marks["c"] = 3
@@ -60,7 +60,7 @@ import TidemarkWire
         #expect(try await notes.read(UUID(RecordKey.note(2).id))?.marks == [:])
     }
 
-    @Test func `what others do to other keys stays under a pending write and after it`() async throws {
+    @Test func `others' changes to other keys stay under a pending write and after it`() async throws {
         try bench.write(1, .update(.note(1), [NamedPatch("marks", .keys(["a": 10]))]))
         try bench.apply(from: "c1", to: "c2", .note(1, seq: 7, born: 5, ["marks": .object(["a": 1, "b": 9, "d": 4])]))
         #expect(try await notes.read(id)?.marks == ["a": 10, "b": 9, "d": 4])
@@ -71,7 +71,7 @@ import TidemarkWire
         #expect(try await store.history(of: id, in: "notes").isEmpty)
     }
 
-    @Test func `a key that was gone when its write was settled is in the history, and comes back alone`() async throws {
+    @Test func `a key replaced before its write was settled is in the history, and is restored alone`() async throws {
         try bench.write(1, .update(.note(1), [NamedPatch("marks", .keys(["a": 10, "n": 7]))]))
         try bench.apply(
             from: "c1", to: "c2", .note(1, seq: 105, born: 5, ["marks": .object(["a": 11, "b": 5, "n": 7])]),
@@ -83,7 +83,7 @@ import TidemarkWire
         #expect(try await notes.read(id)?.marks == ["a": 10, "b": 5, "n": 7])
     }
 
-    @Test func `a refused write of a key is taken back, and written again as models`() async throws {
+    @Test func `a refused write of a key is undone, and written again as models`() async throws {
         try bench.write(1, .update(.note(1), [NamedPatch("marks", .keys(["a": 10]))]))
         try bench.apply(from: "c1", to: "c2", settled: .outcomes([(1, 1, .invalid)]))
         #expect(try await notes.read(id)?.marks == ["a": 1, "b": 2])

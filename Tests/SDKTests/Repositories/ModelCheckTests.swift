@@ -30,7 +30,7 @@ import TidemarkModel
         #expect(found.map(\.id) == [note.id])
     }
 
-    @Test func `a mapping that is missing, wrong, or of two properties taken for each other is named`() throws {
+    @Test func `a missing or wrong mapping, or two exchanged properties, are named`() throws {
         #expect(
             try complaint(Unmapped.self)
                 == #"""
@@ -52,7 +52,7 @@ import TidemarkModel
         #expect(try complaint(Mistyped.self) == "Mistyped.likes: is String, and the field is integer")
     }
 
-    @Test func `two flags taken for each other are found`() throws {
+    @Test func `two exchanged flags are found`() throws {
         let text = """
             {"tidemark": 1, "name": "flags", "collections": {
               "rooms": {"scope": "self", "members": "people", "fields": {
@@ -64,7 +64,7 @@ import TidemarkModel
         #expect(error?.message.hasPrefix("Flags.a: is the field b of rooms, and not a") == true)
     }
 
-    @Test func `a model that cannot be made up is looked at as far as it can`() throws {
+    @Test func `a model that cannot be constructed is examined as far as possible`() throws {
         #expect(try complaint(Closed.self) == nil)
         #expect(
             try complaint(ClosedAndLost.self)

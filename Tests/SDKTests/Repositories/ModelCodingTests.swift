@@ -17,7 +17,7 @@ import TidemarkModel
         ],
         weight: 1.25, file: String(repeating: "a", count: 64))
 
-    @Test func `every type survives the way through the database`() async throws {
+    @Test func `every type survives a round trip through the database`() async throws {
         let store = try SyncStore.test()
         let notes = store.repository(Note.self)
         try await notes.create(full)
@@ -53,7 +53,7 @@ import TidemarkModel
         #expect(stored.serverID == nil)
     }
 
-    @Test func `what does not decode names record, field and reason`() async throws {
+    @Test func `a value that does not decode is reported with record, field and reason`() async throws {
         struct Strict: SyncModel {
             static let collection = "notes"
             var id = UUID()
@@ -67,7 +67,7 @@ import TidemarkModel
         #expect(error?.message == "notes/\(UniqueID(note.id)): text is not set, and the type requires it")
     }
 
-    @Test func `what no field can hold is refused when it is written`() async throws {
+    @Test func `a value that no field can hold is refused when it is written`() async throws {
         let store = try SyncStore.test()
         let error = await #expect(throws: StoreError.self) {
             try await store.repository(Note.self).create(Note(room: UUID(), best: .infinity))

@@ -26,7 +26,7 @@ import TidemarkModel
         try await store.repository(Note.self).readAll(where: filter, order: [.by(\.text)]).compactMap(\.text)
     }
 
-    @Test func `properties are compared, combined and looked into`() async throws {
+    @Test func `properties are compared, combined and searched`() async throws {
         let store = try await store()
         let third = Date(timeIntervalSince1970: 3)
         #expect(try await texts(store, \.text == "n2") == ["n2"])
@@ -51,7 +51,7 @@ import TidemarkModel
         #expect(try await texts(store, .all || \.text == "n1").count == 6)
     }
 
-    @Test func `values are looked for in lists and ranges`() async throws {
+    @Test func `values are found in lists and ranges`() async throws {
         let store = try await store()
         let all = try await store.repository(Note.self).readAll(where: \.room == room, order: [.by(\.text)])
         let second = Date(timeIntervalSince1970: 2), fourth = Date(timeIntervalSince1970: 4)
@@ -67,7 +67,7 @@ import TidemarkModel
         #expect(try await texts(store, .is(\.syncState, oneOf: [.synced, .conflict])).isEmpty)
     }
 
-    @Test func `a prefix is one of the text's characters, whatever comes after`() async throws {
+    @Test func `a prefix is one of the text's characters, whatever follows`() async throws {
         let store = try SyncStore.test()
         let words = ["Mil", "Milk", "Mil\u{10ffff}x", "Mim", "mil", "Mi", "Mi\u{d7ff}a", "Mi\u{e000}"]
         try await store.write { t in for word in words { t.create(Note(room: room, text: word)) } }
@@ -78,7 +78,7 @@ import TidemarkModel
         #expect(try await texts(store, .hasPrefix(\.text, "%")).isEmpty)
     }
 
-    @Test func `what is no field, or no value, is an error when it is asked for`() async throws {
+    @Test func `a property without a field, or an impossible value, is an error of the query`() async throws {
         let store = try await store()
         var error = await #expect(throws: StoreError.self) { try await texts(store, \.shout == "N1") }
         #expect(error?.code == .unknownName)
@@ -134,7 +134,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a page goes on where a record was, also after it is gone`() async throws {
+    @Test func `a page continues from a record, also after its deletion`() async throws {
         let store = try await store()
         let notes = store.repository(Note.self)
         let first = try await notes.readAll(where: \.room == room, order: [.by(\.likes)], limit: 2)
@@ -145,7 +145,7 @@ import TidemarkModel
         #expect(error?.code == .notFound)
     }
 
-    @Test func `counts are of what fits`() async throws {
+    @Test func `counts are of matching records`() async throws {
         let store = try await store()
         let notes = store.repository(Note.self)
         #expect(try await notes.count() == 6)
@@ -195,6 +195,6 @@ import TidemarkModel
 }
 
 extension Note {
-    /// Not stored.
+    /// A computed property, which is not stored.
     fileprivate var shout: String { (text ?? "").uppercased() }
 }

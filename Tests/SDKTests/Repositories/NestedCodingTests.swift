@@ -92,7 +92,7 @@ import TidemarkModel
         var body: Content?
     }
 
-    /// What comes back after the way through SQLite, and the JSON that others see.
+    /// The value after a round trip through SQLite, and the JSON that other clients see.
     private func roundTrip<Content: Codable & Sendable & Equatable>(
         _ content: Content
     ) async throws -> (back: Content?, json: String?) {
@@ -104,28 +104,28 @@ import TidemarkModel
         return (try await store.repository(Sketch<Content>.self).read(sketch.id)?.body, text)
     }
 
-    @Test func `enums with values come back as they were`() async throws {
+    @Test func `enums with values come back unchanged`() async throws {
         let shapes: [Shape] = [.dot, .circle(radius: 1.5), .path([1, nil, 3], isClosed: true)]
         let (back, json) = try await roundTrip(shapes)
         #expect(back == shapes)
         #expect(json == #"[{"dot":{}},{"circle":{"radius":1.5}},{"path":{"_0":[1,null,3],"isClosed":true}}]"#)
     }
 
-    @Test func `arrays in arrays, objects in objects and nulls come back as they were`() async throws {
+    @Test func `arrays in arrays, objects in objects and nulls come back unchanged`() async throws {
         let grid = Grid(title: "t", columns: ["a", "b"], rows: [[1, 2], [], [3]])
         let (back, json) = try await roundTrip(grid)
         #expect(back == grid)
         #expect(json == #"{"header":{"columns":["a","b"],"title":"t"},"note":null,"rows":[null,[1,2],[],[3]]}"#)
     }
 
-    @Test func `a subclass keeps what its superclass has`() throws {
+    @Test func `a subclass keeps the values of its superclass`() throws {
         let value = try FieldEncoder.encode(Dog(name: "Rex", tricks: ["sit"]))
         #expect(value == .object(["parent": .object(["name": "Rex"]), "tricks": .array(["sit"])]))
         let dog = try FieldDecoder.decode(Dog.self, from: value)
         #expect(dog.name == "Rex" && dog.tricks == ["sit"])
     }
 
-    @Test func `what does not fit names what was expected`() async throws {
+    @Test func `a value that does not fit is reported with the expected type`() async throws {
         let store = try SyncStore.test()
         let sketch = Sketch(body: [Shape.dot])
         try await store.repository(Sketch<[Shape]>.self).create(sketch)

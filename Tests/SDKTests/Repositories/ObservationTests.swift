@@ -6,7 +6,7 @@ import TidemarkWire
 @testable import Tidemark
 
 @Suite(.timeLimit(.minutes(5))) struct ObservationTests {
-    @Test func `observers see the list now and after each change that matters`() async throws {
+    @Test func `observers see the list now and after each relevant change`() async throws {
         let store = try SyncStore.test()
         let notes = store.repository(Note.self)
         let room = UUID()
@@ -98,7 +98,7 @@ import TidemarkWire
         #expect(try await store.repository(Room.self).readAll().count == 1)
     }
 
-    @Test func `a parked write is exported and sent again as edited`() async throws {
+    @Test func `a parked write is exported, edited and sent again`() async throws {
         let store = try SyncStore.test()
         let bench = Bench(database: store.database)
         let room = UUID()
@@ -122,7 +122,7 @@ import TidemarkWire
         #expect(sent.map(\.entry.id) == [UniqueID(again.id)])
     }
 
-    @Test func `what got no answer is listed with its reason and retried by hand`() async throws {
+    @Test func `an unanswered write is listed with its reason and retried by hand`() async throws {
         let store = try SyncStore.test()
         let bench = Bench(database: store.database)
         let room = UUID()

@@ -29,7 +29,7 @@ import TidemarkModel
             .compactMap(\.text)
     }
 
-    @Test func `filters compare, combine and look into sets`() async throws {
+    @Test func `filters compare, combine and search sets`() async throws {
         let store = try await store()
         #expect(try await texts(store, .equals("text", "n2")) == ["n2"])
         #expect(try await texts(store, .less("likes", 2)) == ["n1"])
@@ -55,7 +55,7 @@ import TidemarkModel
         #expect(try await texts(store, nil, .newestFirst, limit: 1) == ["elsewhere"])
     }
 
-    @Test func `what the server has not seen comes after what it has`() async throws {
+    @Test func `records that the server has not seen follow those that it has`() async throws {
         let bench = try Bench()
         try bench.join(RecordKey.room(1).scope)
         try bench.write(1, .note(1, ["text": "mine"]))

@@ -16,7 +16,7 @@ import TidemarkModel
         return store
     }
 
-    @Test func `what is read decides what is written, and the value comes back`() async throws {
+    @Test func `a read decides what is written, and the closure's value is returned`() async throws {
         let store = try await store()
         let (texts, receipt) = try await store.readAndWrite { snapshot, batch in
             let notes = try snapshot.models(Note.self, where: \.likes > 1, order: [.by(\.text)])
@@ -29,7 +29,7 @@ import TidemarkModel
         #expect(try store.database.pendingCount() == 2)
     }
 
-    @Test func `a read sees what the batch has written before it, in every way of reading`() async throws {
+    @Test func `a read sees the batch's earlier writes, in every way of reading`() async throws {
         let store = try await store()
         let (fourth, room) = (Note(room: room, text: "n4 tide", likes: 4), Room(id: room, people: ["ann"], title: "r"))
         try await store.readAndWrite { snapshot, batch in
@@ -47,12 +47,12 @@ import TidemarkModel
             #expect(try snapshot.count(Note.self) == 3)
             batch.undelete(fourth)
         }
-        // A counter keeps what it had.
+        // A counter keeps its value.
         #expect(try await store.repository(Note.self).read(fourth.id)?.likes == 40)
         #expect(try store.database.pendingCount() == 2)
     }
 
-    @Test func `of any size in parts, with reads in between`() async throws {
+    @Test func `a batch of any size is written in parts, with reads in between`() async throws {
         let store = try await store()
         let room = room
         let (count, receipt) = try await store.readAndWrite(.inParts) { snapshot, batch in
@@ -134,7 +134,7 @@ import TidemarkModel
         #expect(try await store.repository(Note.self).count() == 3)
     }
 
-    @Test func `a search inside of a write finds what was written before it`() async throws {
+    @Test func `a search in a write finds its earlier writes`() async throws {
         let text = TestSchema.text.replacing(
             #""text": {"type": "string", "max": 100}"#, with: #""text": {"type": "string", "search": true}"#)
         let store = try SyncStore.inMemory(

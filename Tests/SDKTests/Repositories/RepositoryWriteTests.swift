@@ -24,7 +24,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `an update is the smallest patch that each rule knows`() async throws {
+    @Test func `an update is the smallest patch that each rule has`() async throws {
         let note = Note(room: UUID(), text: "a", likes: 5, best: 1, tags: ["x", "y"], seen: ["ann"], done: true)
         let store = try await store(note)
         var changed = note
@@ -56,7 +56,7 @@ import TidemarkWire
         #expect(try await store.receipt(for: receipt.id) == nil)
     }
 
-    @Test func `a model of fewer fields leaves the others alone`() async throws {
+    @Test func `a model of fewer fields leaves the others unchanged`() async throws {
         let note = Note(room: UUID(), text: "a", done: true)
         let store = try await store(note)
         try await store.repository(Title.self).overwrite(Title(id: note.id, room: note.room, text: "b"))
@@ -99,7 +99,7 @@ import TidemarkWire
         #expect(try push.first?.entry.content.get().mutations.count == 4)
     }
 
-    @Test func `what is wrong with one write undoes the whole batch`() async throws {
+    @Test func `a mistake in one write undoes the whole batch`() async throws {
         let store = try SyncStore.test()
         let error = await #expect(throws: StoreError.self) {
             try await store.write { t in
@@ -112,7 +112,7 @@ import TidemarkWire
         #expect(try store.database.pendingCount() == 0)
     }
 
-    @Test func `deleted and brought back`() async throws {
+    @Test func `a record is deleted and restored`() async throws {
         let note = Note(room: UUID(), text: "a")
         let store = try await store(note)
         let notes = store.repository(Note.self)
@@ -122,7 +122,7 @@ import TidemarkWire
         #expect(try await notes.read(note.id)?.text == "a")
     }
 
-    @Test func `each local write is signalled, and signals nobody took become one`() async throws {
+    @Test func `each local write is signalled, and signals that wait become one`() async throws {
         let store = try SyncStore.test()
         var signals = store.localWrites.signals().makeAsyncIterator()
         try await store.repository(Room.self).create(Room(people: ["ann"]))

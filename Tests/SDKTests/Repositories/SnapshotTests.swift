@@ -39,11 +39,11 @@ import TidemarkWire
         #expect(try await store.repository(Note.self).readAll().count == 3)
     }
 
-    @Test func `an observed query is read again when what it read changes, and only then told when it differs`()
+    @Test func `an observed query is read again when its tables change, and only emitted when it differs`()
         async throws
     {
         let store = try SyncStore.test()
-        // Which table the second query reads depends on the first one's answer.
+        // The first query's answer decides which table the second one reads.
         var counts = store.observe { snapshot -> Int in
             guard try !snapshot.rows("SELECT 1 FROM rooms").isEmpty else { return -1 }
             return try snapshot.rows("SELECT local_id FROM notes WHERE likes > ?", [1]).count
@@ -56,7 +56,7 @@ import TidemarkWire
         #expect(try await counts.next() == 1)
     }
 
-    @Test func `an observer of how far a scope is filled sees each page`() async throws {
+    @Test func `an observer of a scope's filling sees each page`() async throws {
         let store = try SyncStore.test()
         let bench = Bench(database: store.database)
         let sql = "SELECT floor, is_complete FROM tidemark_scope_page WHERE collection = 'notes'"
@@ -70,7 +70,7 @@ import TidemarkWire
         #expect(try await progress.next() == [["floor": 9, "is_complete": 1]])
     }
 
-    @Test func `what waits to be sent is found by its records, the last write of each`() async throws {
+    @Test func `unsent writes are found by their records, the last write of each`() async throws {
         let store = try SyncStore.test()
         let notes = (1...4).map { Note(room: room, text: "\($0)") }
         for note in notes { try await store.repository(Note.self).create(note) }
@@ -89,7 +89,7 @@ import TidemarkWire
         #expect(try await store.read { try $0.pendingWrites(to: [], of: Note.collection) }.isEmpty)
     }
 
-    @Test func `a creation that was refused is found with its transaction`() async throws {
+    @Test func `a refused creation is found with its transaction`() async throws {
         let store = try SyncStore.test()
         let bench = Bench(database: store.database)
         try bench.join(RecordKey.room(1).scope)
@@ -127,7 +127,7 @@ import TidemarkWire
         #expect(try pushed.map { try $0.entry.content.get().mutations.count } == [2, 1])
     }
 
-    @Test func `live values can come from elsewhere`() async throws {
+    @Test func `live values can come from other sources`() async throws {
         let values = LiveValues {
             AsyncThrowingStream<Int, any Error> { values in
                 values.yield(1)

@@ -24,7 +24,7 @@ import TidemarkWire
         try bench.apply(from: "c0", to: "c1", settled: nil)
     }
 
-    @Test func `statistics count rows, what waits, and bytes`() async throws {
+    @Test func `statistics count rows, waiting writes, and bytes`() async throws {
         let folder = try TemporaryFolder()
         let store = try await store(folder)
         try fill(store)
@@ -39,7 +39,7 @@ import TidemarkWire
         #expect(try await store.statistics().evicted == 1)
     }
 
-    @Test func `clearing the cache leaves what is pending, and all is asked for again`() async throws {
+    @Test func `clearing the cache leaves pending writes, and everything is requested again`() async throws {
         let folder = try TemporaryFolder()
         let store = try await store(folder)
         try fill(store)
@@ -57,7 +57,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(1))?["text"] == "mine")
     }
 
-    @Test func `signing out keeps nothing, or what is pending`() async throws {
+    @Test func `signing out keeps nothing, or pending writes`() async throws {
         let folder = try TemporaryFolder()
         let first = try await store(folder)
         try fill(first)

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Names of properties on systems where a key path does not say them: the same as on those where it does.
+/// Names of properties on systems where a key path has no description: the same as on systems where it has one.
 @Suite struct StoredLayoutTests {
     private struct Wide: SyncModel {
         static let collection = "wide"
@@ -46,11 +46,11 @@ import TidemarkModel
         expectSame([\Note.id, \.room, \.text, \.likes, \.best, \.tags, \.done, \.due, \.meta, \.body, \.file])
     }
 
-    @Test func `a computed property has none, and what lies inside of another one neither`() {
+    @Test func `a computed property has no name, and neither has a part of another property`() {
         #expect(PropertyNames.laidOutName(of: \Wide.sum) == nil && PropertyNames.storedName(of: \Wide.sum) == nil)
         #expect(PropertyNames.laidOutName(of: \Wide.part.second) == nil)
         #expect(PropertyNames.laidOutName(of: \Wide.text.count) == nil)
-        // It begins where the whole one does. Newer systems refuse it.
+        // It begins at the offset of the whole property. Newer systems refuse it.
         #expect(PropertyNames.laidOutName(of: \Wide.part.first) == "part")
         #expect(PropertyNames.storedName(of: \Wide.part.first) == nil)
     }

@@ -49,7 +49,7 @@ import TidemarkModel
             loads == [Load(room: room, number: 2, latest: Date(timeIntervalSince1970: 5), anyDone: true, share: 1.5)])
     }
 
-    @Test func `sets, structs and enumerations come out of their columns`() async throws {
+    @Test func `sets, structs and enumerations are decoded from their columns`() async throws {
         let rows = try await store().read { snapshot in
             try snapshot.rows(
                 "SELECT text, tags, meta, body, 'list' AS kind, done FROM notes ORDER BY text", as: Whole.self)
@@ -71,7 +71,7 @@ import TidemarkModel
         #expect(try await store.read { try $0.rows("SELECT DISTINCT room FROM notes", as: UUID.self) } == [room])
     }
 
-    @Test func `each row is read anew: what one row has, the next need not`() async throws {
+    @Test func `each row is decoded separately: a later row need not have the same columns set`() async throws {
         struct Row: Decodable, Equatable {
             var second: String?
             var unnamed: Int?
@@ -91,7 +91,7 @@ import TidemarkModel
             ])
     }
 
-    @Test func `numbers and text are read as the type wants them, not as the column has them`() async throws {
+    @Test func `numbers and text are decoded as the type requires, not as the column has them`() async throws {
         struct Row: Decodable, Equatable {
             var whole: Double
             var text: String
@@ -111,7 +111,7 @@ import TidemarkModel
         #expect(row == [Row(whole: 2, text: "é", size: 7, id: id, state: .pending, values: ["a": 1])])
     }
 
-    @Test func `a type whose names differ from row to row is read by the names of each`() async throws {
+    @Test func `a type whose names differ from row to row is decoded with the names of each`() async throws {
         let store = try await store()
         let rows = try await store.read { snapshot in
             try snapshot.rows(
@@ -120,7 +120,7 @@ import TidemarkModel
         #expect(rows == [["a": 1, "c": 3], ["b": 2, "c": 3]])
     }
 
-    @Test func `a decoder that a value keeps is of no use after its row`() async throws {
+    @Test func `a decoder that a value keeps is useless after its row`() async throws {
         // Used after the read has ended, by this test alone.
         struct Keeper: Decodable, @unchecked Sendable {
             let decoder: any Decoder

@@ -17,7 +17,7 @@ import TidemarkModel
         await #expect(throws: StoreError.self) { try await store.write { body(&$0) } }
     }
 
-    @Test func `a record that is as it was read is written`() async throws {
+    @Test func `a record that is unchanged since it was read is written`() async throws {
         let store = try SyncStore.test()
         let note = try await note(in: store)
         try await store.write { batch in
@@ -27,7 +27,7 @@ import TidemarkModel
         #expect(try await store.repository(Note.self).read(note.id)?.text == "b")
     }
 
-    @Test func `a record that has changed refuses the whole write, and says what has`() async throws {
+    @Test func `a record that has changed refuses the whole write, and the error names it`() async throws {
         let store = try SyncStore.test()
         let note = try await note(in: store)
         try await store.repository(Note.self).update(note.id) { ($0.text, $0.done) = ("other", true) }
@@ -42,7 +42,7 @@ import TidemarkModel
         #expect(try store.database.pendingCount() == 2)
     }
 
-    @Test func `what arrived from elsewhere counts as well`() async throws {
+    @Test func `changes from elsewhere are noticed as well`() async throws {
         let store = try SyncStore.test()
         let bench = Bench(database: store.database)
         try bench.join(RecordKey.room(1).scope)
@@ -60,7 +60,7 @@ import TidemarkModel
         #expect(gone?.code == .refused(.conflict) && gone?.message.hasSuffix("is no longer on this device") == true)
     }
 
-    @Test func `only the properties that are named count`() async throws {
+    @Test func `only changes of the named properties are noticed`() async throws {
         let store = try SyncStore.test()
         let note = try await note(in: store)
         try await store.repository(Note.self).update(note.id) { ($0.text, $0.tags) = ("other", ["x"]) }
@@ -75,7 +75,7 @@ import TidemarkModel
         #expect(try await store.repository(Note.self).read(note.id)?.likes == 2)
     }
 
-    @Test func `a model of fewer fields asks for its own, and the batch's own writes count`() async throws {
+    @Test func `a model of fewer fields checks its own, and the batch's own writes are noticed`() async throws {
         let store = try SyncStore.test()
         let note = try await note(in: store)
         let title = try #require(try await store.repository(Title.self).read(note.id))
@@ -90,6 +90,6 @@ import TidemarkModel
 }
 
 extension Note {
-    /// Not stored.
+    /// A computed property, which is not stored.
     fileprivate var loud: String? { text }
 }

@@ -23,11 +23,11 @@ import TidemarkModel
         }
     }
 
-    @Test func `a file in another folder goes on under another client id, and what counts twice is parked`() throws {
+    @Test func `a file in another folder gets another client id, and increments that may repeat are parked`() throws {
         try fill()
         let elsewhere = try FileDamage()
         try FileManager.default.copyItem(atPath: file.path, toPath: elsewhere.path)
-        // The other installation has been in use already.
+        // The other installation has been in use before.
         _ = try InstallMark(folder: elsewhere.folder.url).id(orMake: StoreEnvironment.system.newID)
         let (original, silence) = try file.open()
         let (copy, notice) = try elsewhere.open()

@@ -7,12 +7,13 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Damage at every place of a file: what a reader could still read is rescued, it is always said, and nothing crashes.
+/// Damage at every position of a file: everything that a reader could still read is rescued, damage is always reported,
+/// and nothing crashes.
 @Suite(.timeLimit(.minutes(10))) struct DamagePositionTests {
     private static let writes = 120
     private static let page = LocalLimits().pageBytes
 
-    /// What an installation has on its disk, all of it in the main file or all in the log.
+    /// An installation's files, with all data in the main file or all in the log.
     private struct Original {
         let names: [String: Data]
 
@@ -27,7 +28,7 @@ import TidemarkWire
             for number in 1...DamagePositionTests.writes {
                 try bench.write(UInt64(number), .note(UInt64(number), ["text": .string("n\(number).")]))
             }
-            // A copy that is under way would keep this one out.
+            // A copy in progress would keep this one out.
             if !inLog {
                 try database.checkpointer?.close()
                 try database.writer.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
@@ -40,7 +41,7 @@ import TidemarkWire
             self.names = names
         }
 
-        /// The same somewhere else; `change` damages the file and its log.
+        /// The same files in another folder; `change` damages the file and its log.
         func damaged(_ change: (_ main: inout Data, _ log: inout Data) -> Void) throws -> FileDamage {
             let copy = try FileDamage()
             let name = DatabaseFile.name(Bench.user)
@@ -55,7 +56,7 @@ import TidemarkWire
         }
     }
 
-    /// Opens it, and counts what waits to be sent or is parked.
+    /// Opens it, and counts the transactions that wait to be sent or are parked.
     private func rescued(_ file: FileDamage) throws -> (count: Int, isSaid: Bool) {
         let (bench, notice) = try file.open()
         let ids = Set(try bench.database.nextPush(after: 0, maxTransactions: 1_000, maxBytes: .max).map(\.entry.id))
@@ -69,30 +70,30 @@ import TidemarkWire
         return (ids.union(parked).count, isSaid)
     }
 
-    /// How many writes a reader finds by their numbers, one by one, behind a valid header.
+    /// The number of writes that a reader finds one by one by their numbers, behind a valid header.
     private func readable(_ main: Data) throws -> Int {
         guard main.count >= Self.page else { return 0 }
         var main = main
         main.removeLast(main.count % Self.page)
-        // Number of pages, and that the number is valid; no log.
+        // The number of pages, marked as valid; no log.
         main.replaceSubrange(28..<32, with: withUnsafeBytes(of: UInt32(main.count / Self.page).bigEndian) { Data($0) })
         main.replaceSubrange(92..<96, with: main[24..<28])
         main.replaceSubrange(18..<20, with: [1, 1])
         let folder = try TemporaryFolder()
         try main.write(to: URL(fileURLWithPath: folder.path("read.sqlite")))
-        // Where not even the names of the tables can be read, this reader finds nothing.
+        // If not even the names of the tables can be read, this reader finds nothing.
         guard let queue = try? DatabaseQueue(path: folder.path("read.sqlite")) else { return 0 }
         return queue.inDatabase { db in
             (1...Self.writes).count { number in
                 let sql = "SELECT body FROM tidemark_outbox WHERE n = ?"
-                // What cannot be read is what this counts.
+                // An unreadable write is not counted.
                 guard let body = try? String.fetchOne(db, sql: sql, arguments: [number]) else { return false }
                 return (try? OutboxEntry.transaction(body)) != nil
             }
         }
     }
 
-    @Test func `without its first page, or any part of it, all is rescued`() throws {
+    @Test func `without its first page, or a part of it, everything is rescued`() throws {
         let original = try Original(inLog: false)
         for damage in [0..<16, 0..<100, 16..<24, 28..<32, 92..<96, 100..<112, 0..<Self.page, 100..<Self.page] {
             for byte in [UInt8(0), 0xa5, 0xff] {
@@ -105,7 +106,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a header that is gone is written anew, also where no first page was kept`() throws {
+    @Test func `a missing header is written anew, also if no first page was kept`() throws {
         let original = try Original(inLog: false)
         for damage in [0..<16, 0..<100] {
             let file = try original.damaged { main, _ in
@@ -117,7 +118,7 @@ import TidemarkWire
         }
     }
 
-    /// Such as a phone still has from last month.
+    /// A phone may still have such a file from last month.
     @Test func `a file with pages of another size is rescued as well, whatever was kept of it`() throws {
         let page = 4_096
         let original = try Original(inLog: false, pageBytes: page)
@@ -138,8 +139,8 @@ import TidemarkWire
         }
     }
 
-    /// Whoever or whatever wrote it: a disk, a backup, another program.
-    @Test func `what was kept may be anything, and only what it leads to is missed`() throws {
+    /// The kept page may be written by anything: a disk, a backup, another program.
+    @Test func `any kept page is accepted, and only the data it leads to is missed`() throws {
         let original = try Original(inLog: false)
         let one = #"{"type":"table","name":"tidemark_outbox","table":"tidemark_outbox","root":-7,"sql":"SQL"}"#
         let long = String(repeating: "x", count: 5_000)
@@ -160,7 +161,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `whatever page is lost, the others are rescued`() throws {
+    @Test func `whichever page is lost, the others are rescued`() throws {
         let original = try Original(inLog: false)
         let main = try #require(original.names[DatabaseFile.name(Bench.user)])
         for page in 1..<main.count / Self.page {
@@ -175,7 +176,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `two lost pages cost what is on them, and not what is between`() throws {
+    @Test func `two lost pages cost their own data, and not that between them`() throws {
         let original = try Original(inLog: false)
         let main = try #require(original.names[DatabaseFile.name(Bench.user)])
         var damaged = main
@@ -195,7 +196,7 @@ import TidemarkWire
         #expect(count >= least)
     }
 
-    @Test func `cut off anywhere, what is left is rescued`() throws {
+    @Test func `a file cut off anywhere is rescued up to the cut`() throws {
         let original = try Original(inLog: false)
         let main = try #require(original.names[DatabaseFile.name(Bench.user)])
         for size in stride(from: 0, to: main.count, by: 6_000) {
@@ -207,13 +208,13 @@ import TidemarkWire
         }
     }
 
-    @Test func `cut off inside a page, what is left of that page is rescued too`() throws {
+    @Test func `a file cut off inside a page is rescued up to the cut too`() throws {
         let original = try Original(inLog: false)
         let main = try #require(original.names[DatabaseFile.name(Bench.user)])
         let written = (1..<main.count / Self.page).filter { page in
             main.range(of: Data("\"ops\"".utf8), in: page * Self.page..<(page + 1) * Self.page) != nil
         }
-        // Of what the last page holds, another part of the file knows more.
+        // Another part of the file has newer data than the last page.
         for page in stride(from: 0, to: written.count - 1, by: 8).map({ written[$0] }) {
             let whole = try rescued(original.damaged { main, _ in main = main.prefix(page * Self.page) })
             let size = page * Self.page + Self.page * 3 / 4
@@ -223,21 +224,21 @@ import TidemarkWire
         #expect(written.count > 20)
     }
 
-    @Test func `what is in the log is rescued without its file`() throws {
+    @Test func `data in the log is rescued without its file`() throws {
         let original = try Original(inLog: true)
         let main = try #require(original.names[DatabaseFile.name(Bench.user)])
         for left in [main.prefix(0), main.prefix(100), main.prefix(5_000)] {
             let file = try original.damaged { main, _ in main = Data(left) }
             let (count, isSaid) = try rescued(file)
             #expect(count == Self.writes, "\(left.count) bytes of the file")
-            // Of a file whose beginning the log holds as well, nothing is lost, and nothing said.
+            // If the log holds the beginning of the file as well, nothing is lost and nothing is reported.
             #expect(isSaid || !left.isEmpty)
         }
         let garbage = try original.damaged { main, _ in main = Data(repeating: 0xa5, count: main.count) }
         #expect(try rescued(garbage).count == Self.writes)
     }
 
-    @Test func `a log that is damaged costs what was written after, and never the file`() throws {
+    @Test func `a damaged log costs the writes after the damage, and never the file`() throws {
         let original = try Original(inLog: true)
         let log = try #require(original.names["\(DatabaseFile.name(Bench.user))-wal"])
         var counts: [Int] = []
@@ -253,14 +254,14 @@ import TidemarkWire
         #expect(try rescued(headless).count == Self.writes)
     }
 
-    @Test func `an index of the log that is garbage is made anew`() throws {
+    @Test func `an invalid index of the log is rebuilt`() throws {
         let original = try Original(inLog: true)
         let file = try original.damaged { _, _ in }
         try Data(repeating: 0xa5, count: 32_768).write(to: URL(fileURLWithPath: "\(file.path)-shm"))
         #expect(try rescued(file).count == Self.writes)
     }
 
-    @Test func `an empty file where an account was is noticed, and a new one is not`() throws {
+    @Test func `an empty file in the path of an account is noticed, and a new one is not`() throws {
         let original = try Original(inLog: false)
         let empty = try original.damaged { main, _ in main = Data() }
         #expect(try rescued(empty).isSaid)

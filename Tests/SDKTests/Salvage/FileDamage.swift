@@ -32,7 +32,7 @@ struct FileDamage {
 
     /// Overwrites the pages that hold the text.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: their number.
     @discardableResult
     func damage(pagesWith text: String) throws -> Int {
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))

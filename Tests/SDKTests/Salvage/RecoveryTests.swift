@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tidemark
 
-/// The files of a recovery, whatever a power cut or a damaged disk leaves of them.
+/// The files of a recovery, in every state that a power cut or a damaged disk leaves.
 @Suite struct RecoveryTests {
     private let file: FileDamage
 
@@ -12,9 +12,9 @@ import Testing
     private var mark: String { "\(file.path).recovering" }
 
     @Test(arguments: ["", "a name that is none\nwhy", "../other.corrupt-1\nwhy"])
-    func `a note that cannot be read opens no empty file in silence`(_ words: String) throws {
+    func `an unreadable note does not open an empty file silently`(_ words: String) throws {
         try file.fill { try $0.write(1, .note(1)) }
-        // As a recovery was cut off: the damaged file is aside, a new and empty one is in its place.
+        // As an interrupted recovery leaves it: the damaged file is aside, and a new and empty one is in its path.
         let aside = "\(file.path).corrupt-7"
         try FileManager.default.moveItem(atPath: file.path, toPath: aside)
         try Data(words.utf8).write(to: URL(fileURLWithPath: mark))
@@ -25,7 +25,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path), "and nothing begun")
     }
 
-    @Test func `a note that can be read goes on where the recovery was cut off`() throws {
+    @Test func `a readable note continues the interrupted recovery`() throws {
         try file.fill { try $0.write(1, .note(1)) }
         let recovery = Recovery(path: file.path)
         let aside = try recovery.setAside("a test", now: 7)
@@ -38,7 +38,7 @@ import Testing
         #expect(try recovery.begun() == nil)
     }
 
-    /// A log without a head, whose first frame no checksum covers.
+    /// A log without a header, whose first frame no checksum covers.
     private func log(page: UInt32, commit: UInt32, pageSize: Int = 4_096) -> Data {
         var bytes = Data(repeating: 0, count: 32)
         for word in [page, commit, 1, 2, 3, 4] {
@@ -49,7 +49,8 @@ import Testing
 
     @Test(
         arguments: [(1, UInt32.max), (UInt32.max, UInt32.max), (1, 1 << 20), (1 << 20, 1 << 20)] as [(UInt32, UInt32)])
-    func `a log without a head makes no file larger than its own frames can`(_ page: UInt32, _ commit: UInt32) throws {
+    func `a log without a header makes no file larger than its own frames can`(_ page: UInt32, _ commit: UInt32) throws
+    {
         let found = LogFile(log(page: page, commit: commit), pageSize: 4_096, fileBytes: 10 * 4_096)
         #expect(found.pageCount <= 12 && found.places.keys.allSatisfy { $0 <= 12 })
         try file.fill { try $0.write(1, .note(1)) }
@@ -61,7 +62,7 @@ import Testing
         try copy.remove()
     }
 
-    @Test func `what a log without a head holds of the file is still read`() {
+    @Test func `the frames in a log without a header are still read`() {
         let found = LogFile(log(page: 11, commit: 11), pageSize: 4_096, fileBytes: 10 * 4_096)
         #expect(found.pageCount == 11 && found.places == [11: 56])
     }

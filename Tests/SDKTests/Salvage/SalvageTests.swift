@@ -38,14 +38,14 @@ import TidemarkWire
         #expect(try bench.count("notes") == recovery.pending)
         #expect(try bench.state(.note(300)) == "pending")
         #expect(try bench.fields(.note(300))?["text"] == "n300.")
-        // Opened again, it is a database like any other.
+        // Opened again, it is an ordinary database.
         try bench.database.close()
         let (again, silence) = try file.open()
         #expect(silence == nil)
         #expect(try again.count("notes") == recovery.pending)
     }
 
-    @Test func `damage among the records leaves all that is pending, and the rest comes from the server`() throws {
+    @Test func `damage among the records leaves all pending writes, and the rest is fetched from the server`() throws {
         try file.fill { bench in
             try bench.join(RecordKey.room(1).scope)
             let rows = (1...200).map { Change.note(UInt64($0), seq: Int64($0), ["text": .string("synced \($0)!")]) }
@@ -61,7 +61,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(900))?["text"] == "new")
         #expect(try bench.string("SELECT value FROM tidemark_meta WHERE key = 'cursor'") == nil)
         try bench.join(RecordKey.room(1).scope)
-        // The server may have been set back meanwhile: what it says counts, also of an older number.
+        // The server may have been set back meanwhile: its records are accepted, also with an older number.
         try bench.page(
             RecordKey.room(1).scope, "notes", .note(7, seq: 5, ["text": "theirs", "done": true]), .note(8, seq: 8))
         #expect(try bench.fields(.note(7))?["text"] == "mine")
@@ -70,7 +70,7 @@ import TidemarkWire
         #expect(try bench.state(.note(7)) == "synced")
     }
 
-    @Test func `what may have arrived and would count twice is parked, what was parked stays`() throws {
+    @Test func `increments that may have arrived are parked, and parked writes stay parked`() throws {
         try file.fill { bench in
             try bench.join(RecordKey.room(1).scope)
             try bench.apply(.note(1, seq: 5, ["likes": 1]), .note(2, seq: 6, ["text": "seen and damaged"]))
@@ -98,7 +98,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(1))?["likes"] == 11)
     }
 
-    @Test func `a file that is no database any more is set aside`() throws {
+    @Test func `a file that is no longer a database is set aside`() throws {
         try file.fill { try $0.write(1, .note(1)) }
         try file.overwriteHeader()
         let (bench, notice) = try file.open()
@@ -106,7 +106,7 @@ import TidemarkWire
         #expect(try bench.write(2, .note(2)) == 2)
     }
 
-    @Test func `damage that is met in use is named, and mended with the next opening`() throws {
+    @Test func `damage found in use is named, and repaired with the next opening`() throws {
         var limits = LocalLimits()
         limits.checkedBytesMax = 0
         try file.fill { bench in
@@ -126,7 +126,7 @@ import TidemarkWire
         #expect(try file.open(limits).notice == nil)
     }
 
-    @Test func `a store tells of it`() async throws {
+    @Test func `a store reports it`() async throws {
         try file.fill { try $0.write(1, .note(1)) }
         try file.overwriteHeader()
         let schema = try TestSchema.schema()

@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Rows that the full-text index has not learned of yet: a search finds them, and nothing else changes what it finds.
+/// Rows that are not in the full-text index yet: a search finds them, and its results do not depend on the index.
 @Suite(.timeLimit(.minutes(5))) struct LateIndexTests {
     private let folder: TemporaryFolder
     private let room = RecordKey.room(1).scope
@@ -29,7 +29,7 @@ import TidemarkWire
             try bench.database.table("notes"), SearchTerms(text), where: nil, orderBy: .recency, limit: 10_000, in: nil)
     }
 
-    /// What a search answers, sorted.
+    /// The results of a search, sorted.
     private func found(_ bench: Bench, _ text: String) async throws -> [String] {
         let query = try query(bench, text)
         return try await bench.database.readIndexed { db in
@@ -45,7 +45,7 @@ import TidemarkWire
         return try bench.database.writer.read { db in try index.waiting(db) }
     }
 
-    /// The index has the rows of the table, all of them and as they are.
+    /// Checks that the index has exactly the rows of the table.
     private func checkIndex(_ bench: Bench) throws {
         try bench.database.writer.write { db in
             try db.execute(
@@ -55,9 +55,9 @@ import TidemarkWire
 
     private func note(_ number: UInt64, _ text: String) -> Mutation { .note(number, ["text": .string(text)]) }
 
-    // MARK: What is found
+    // MARK: Results
 
-    @Test func `a row that waits is found, and the search has the index learn of it`() async throws {
+    @Test func `a waiting row is found, and the search adds it to the index`() async throws {
         let bench = try bench()
         try bench.write(1, .room(), note(1, "alpha one"), note(2, "beta two"))
         #expect(try waiting(bench) == 2)
@@ -69,11 +69,11 @@ import TidemarkWire
     @Test func `edits and deletions are right before and after a row is indexed`() async throws {
         let bench = try bench()
         try bench.write(1, .room(), note(1, "alpha one"), note(2, "alpha two"), note(3, "alpha three"))
-        // Waiting.
+        // The rows are waiting.
         try bench.write(2, .set(.note(1), "text", "beta one"), .delete(.note(2)))
         #expect(try await found(bench, "alpha") == ["alpha three"])
         #expect(try await found(bench, "beta") == ["beta one"])
-        // Indexed.
+        // The rows are indexed.
         try bench.write(3, .set(.note(1), "text", "gamma one"), .delete(.note(3)), note(4, "gamma four"))
         #expect(try await found(bench, "alpha") == [])
         #expect(try await found(bench, "beta") == [])
@@ -81,7 +81,7 @@ import TidemarkWire
         try checkIndex(bench)
     }
 
-    @Test func `a row in the place of one that was indexed and deleted is found`() async throws {
+    @Test func `a row that replaces an indexed and deleted one is found`() async throws {
         let bench = try bench()
         try bench.write(1, .room(), note(1, "alpha one"), note(2, "alpha two"))
         #expect(try await found(bench, "alpha").count == 2)
@@ -92,8 +92,7 @@ import TidemarkWire
         try checkIndex(bench)
     }
 
-    @Test func `what the server says of an own row, takes away with a scope and gives again is followed`() async throws
-    {
+    @Test func `the index follows the server's changes of an own row, and a scope's loss and return`() async throws {
         let bench = try bench()
         try bench.join(room)
         try bench.write(1, note(1, "alpha own"))
@@ -115,7 +114,7 @@ import TidemarkWire
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `whatever is written, searched, closed and killed in whatever order, a search finds what the table has`(
+    func `after any sequence of writes, searches, closings and kills, a search finds the table's rows`(
         seed: UInt64
     ) async throws {
         var dice = Dice(seed: seed)
@@ -142,7 +141,7 @@ import TidemarkWire
                 let rows = Int64(dice.below(4)) + 1
                 _ = try await bench.database.change { db in try index.catchUp(rowsMax: rows, db) }
             case 7:
-                // The files as they are while the first has them are what a killed process leaves.
+                // A killed process leaves the files that are on disk while the first database has them open.
                 let name = copies == 0 ? "x" : "x\(copies)"
                 copies += 1
                 for suffix in [".sqlite", ".sqlite-wal"] {
@@ -162,9 +161,9 @@ import TidemarkWire
         try checkIndex(bench)
     }
 
-    // MARK: Who searches
+    // MARK: Readers
 
-    @Test func `a snapshot that searches fits together, also where it hides that rows were missing`() async throws {
+    @Test func `a searching snapshot is consistent, also when it hides missing rows`() async throws {
         let store = try await SyncStore.open(
             account: Bench.user, at: folder.url, schema: try TestSchema.schema(SearchTests.schema))
         let entry = SearchTests.Entry(room: UUID(), text: "tide one")
@@ -182,7 +181,7 @@ import TidemarkWire
         #expect(try await values.next() == ["tide two", "tide one"])
     }
 
-    @Test func `on a full disk a search finds what waits, and leaves nothing`() async throws {
+    @Test func `on a full disk a search finds waiting rows, and leaves nothing`() async throws {
         let disk = SmallDisk(under: folder, bytes: 6_000_000)
         let bench = try bench()
         try bench.write(1, .room(), note(1, "alpha one"))
@@ -195,9 +194,9 @@ import TidemarkWire
         try checkIndex(bench)
     }
 
-    // MARK: How many wait
+    // MARK: Waiting rows
 
-    @Test func `few rows wait however many are written one by one`() throws {
+    @Test func `few rows wait, however many are written one by one`() throws {
         let bench = try bench()
         try bench.write(1, .room())
         var most: Int64 = 0
@@ -218,7 +217,7 @@ import TidemarkWire
         try checkIndex(bench)
     }
 
-    @Test func `what waits is indexed as soon as nobody writes`() async throws {
+    @Test func `waiting rows are indexed as soon as no write is running`() async throws {
         let bench = try bench(rest: .milliseconds(1))
         try bench.write(1, .room())
         var number: UInt64 = 1
@@ -255,7 +254,7 @@ import TidemarkWire
         try checkIndex(bench)
     }
 
-    /// As format 5 left it.
+    /// Sets the file back to format 5.
     private static func makeOld(_ db: Database) throws {
         try SearchIndex.drop("notes", db)
         let remove =
@@ -273,14 +272,14 @@ import TidemarkWire
     }
 
     @Test(arguments: [true, false])
-    func `an index that is damaged is made anew, and the file is sound`(isWrittenFirst: Bool) async throws {
+    func `a damaged index is rebuilt, and the file is intact`(isWrittenFirst: Bool) async throws {
         let bench = try bench()
         try bench.write(1, .room())
         for number in 1...50 as ClosedRange<UInt64> { try bench.write(number + 1, note(number, "alpha n\(number)")) }
         #expect(try await found(bench, "alpha").count == 50)
         try await bench.database.writer.write { db in
             let table = "\"tidemark_search(notes)_data\""
-            // A leaf whose head says more bytes than it has: some versions of SQLite take zeros for an empty one.
+            // A leaf whose header claims more bytes than it has: some versions of SQLite treat zeros as an empty leaf.
             let damage = Data(repeating: 0xff, count: 64)
             try db.execute(sql: "UPDATE \(table) SET block = ? WHERE id > 10", arguments: [damage])
         }
@@ -294,7 +293,7 @@ import TidemarkWire
         try checkIndex(bench)
     }
 
-    @Test func `what newer versions of SQLite say of a full-text index is no damage of the file`() {
+    @Test func `newer SQLite messages about a full-text index are no damage of the file`() {
         let ofIndex = "malformed inverted index for FTS5 table main.tidemark_search(notes)"
         #expect(FileCheck.damage(in: ["ok"]) == nil)
         #expect(FileCheck.damage(in: [ofIndex]) == nil)
@@ -302,7 +301,7 @@ import TidemarkWire
         #expect(FileCheck.damage(in: []) != nil)
     }
 
-    @Test func `an index that is as the schema wants it is left as it is`() throws {
+    @Test func `an index that matches the schema is left unchanged`() throws {
         let bench = try bench()
         let before = try bench.string("PRAGMA schema_version")
         let index = try bench.database.table("notes").search
@@ -310,7 +309,7 @@ import TidemarkWire
         #expect(try bench.string("PRAGMA schema_version") == before)
     }
 
-    @Test func `a vacuumed file is searched by what it has, wherever its rows are now`() async throws {
+    @Test func `a vacuumed file is searched by its contents, whatever its row ids are now`() async throws {
         let bench = try bench()
         try bench.join(room)
         for number in 1...20 as ClosedRange<UInt64> {

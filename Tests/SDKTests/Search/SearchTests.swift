@@ -15,10 +15,10 @@ private let searched = """
 
 @Suite(.timeLimit(.minutes(5))) struct SearchTests {
     static let schema = searched
-    /// The full-text index of notes in SQL.
+    /// The SQL name of the notes' full-text index.
     static let index = "\"tidemark_search(notes)\""
 
-    /// A command of FTS5 to it.
+    /// A statement that runs an FTS5 command on it.
     static func command(_ command: String) -> String { "INSERT INTO \(index) \(command)" }
 
     struct Entry: SyncModel, Equatable {
@@ -57,7 +57,7 @@ private let searched = """
         #expect(try await found(store, "  ").isEmpty)
     }
 
-    @Test func `scripts without spaces are found by any part, others by their words`() async throws {
+    @Test func `text in scripts without spaces is found by any part, other text by its words`() async throws {
         let store = try await store([
             "我在北京大学学习", "東京タワーに行きます", "ภาษาไทยง่ายมาก", "Привет, мир", "안녕하세요 세계", "مرحبا بالعالم", "party 🎉 now",
             "mix北京mix",
@@ -82,7 +82,7 @@ private let searched = """
         String(repeating: "a ", count: 300),
         String(repeating: "\"", count: 600), String(repeating: "京", count: 700),
     ])
-    func `nothing that can be typed is an error`(typed: String) async throws {
+    func `no typed text is an error`(typed: String) async throws {
         let store = try await store(["a OR b", "text a"])
         for order in [SearchOrder.relevance, .recency] { _ = try await found(store, typed, order) }
         #expect(try await found(store, "a or") == ["a OR b"])
@@ -128,7 +128,7 @@ private let searched = """
         await #expect(throws: StoreError.self) { try await entries.search("tide", where: .equals("nope", "x")) }
     }
 
-    @Test func `a snippet marks what was found`() async throws {
+    @Test func `a snippet marks the matches`() async throws {
         let words = (1...40).map { "word\($0)" }.joined(separator: " ")
         let store = try await store(["\(words) the Café is open \(words)", "我在北京大学学习"])
         let hit = try #require(try await store.search("cafe", in: Entry.self).first)
@@ -139,7 +139,7 @@ private let searched = """
         #expect(chinese.snippet.text == "我在北京大学学习")
     }
 
-    @Test func `an observed search sees what arrives`() async throws {
+    @Test func `an observed search sees arriving records`() async throws {
         let store = try await store(["tide one"])
         let room = room
         var values = store.repository(Entry.self).observeSearch("tide", orderBy: .recency).makeAsyncIterator()
@@ -148,7 +148,7 @@ private let searched = """
         #expect(try await values.next()?.map(\.model.text) == ["tide two", "tide one"])
     }
 
-    @Test func `a field marked later is found in the rows that were there, and one unmarked is not`() async throws {
+    @Test func `a field marked later is found in existing rows, and an unmarked one is not`() async throws {
         let plain = searched.replacing(", \"search\": true", with: "").replacing(
             "\"version\": 2", with: "\"version\": 1")
         do {

@@ -5,8 +5,8 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// One text and what was typed are read in one way: case, accents, composition and width count for nothing, each picture is a
-/// word, and what is nowhere is not found.
+/// A text and a typed query are normalised in one way: case, accents, composition and width are ignored, each
+/// pictograph is a word, and missing words are not found.
 @Suite(.timeLimit(.minutes(5))) struct SearchTextTests {
     private static let schema = SearchTests.schema
 
@@ -45,7 +45,7 @@ import TidemarkModel
         ("ᲘᲐ", "იᲐ"),
     ]
 
-    @Test(arguments: spellings) func `a word is found in each of its spellings, from its first letters on`(
+    @Test(arguments: spellings) func `a word is found in each of its spellings, by its first letters`(
         one: String, other: String
     ) async throws {
         let bench = try bench(["before \(one), after", "before \(other), after", "none of it"])
@@ -54,15 +54,16 @@ import TidemarkModel
         }
     }
 
-    @Test func `signs that tell words apart do so`() async throws {
+    @Test func `signs that distinguish words are not ignored`() async throws {
         let bench = try bench(["か", "が", "कुल", "कल", "กา", "กี", "한", "하", "ハ", "パ"])
         for text in ["か", "が", "กา", "กี", "한", "ハ", "パ", "कुल"] { #expect(try await found(bench, text) == [text]) }
-        // The beginning of another.
+        // This is the beginning of another.
         #expect(try await found(bench, "하") == ["하"])
         #expect(try await found(bench, "कल") == ["कल"])
     }
 
-    /// One of each kind: plain, with a selector, of several people, with a tone, flags, keys, and signs that are letters too.
+    /// One pictograph of each kind: plain, with a selector, of several people, with a tone, flags, keys, and signs that
+    /// are letters too.
     static let pictures = [
         "⭐", "❤️", "❤", "☀️", "☎️", "✂️", "✈️", "✔️", "⌚", "⌛", "⏰", "⏳", "▶️", "◀️", "☑️", "♥️", "♻️", "⚡", "⛄", "⬛", "⬆️",
         "↗️", "↩️", "➡️", "⤴️", "〰️", "〽️", "㊗️", "㊙️", "©️", "®️", "™️", "ℹ️", "Ⓜ️", "‼️", "⁉️", "🀄", "🃏", "🅰️", "🆎", "🆗",
@@ -70,14 +71,14 @@ import TidemarkModel
         "🇩🇪", "🇫🇷", "1️⃣", "#️⃣", "*️⃣", "🔟", "🧑🏾‍🚀", "🚀", "🩷",
     ]
 
-    @Test func `each picture is a word that is found, and none of another's records`() async throws {
+    @Test func `each pictograph is a word that is found, and finds none of another's records`() async throws {
         let others = ["milk only", "tm i m c r 1 !! !?", "10", "ココ 祝 秘 無 指 得"]
         let bench = try bench(Self.pictures.map { "with\($0)in" } + others)
         for picture in Self.pictures {
             let all = try await found(bench, picture)
             #expect(all.contains("with\(picture)in"), "\(picture)")
             let key = picture.unicodeScalars.filter { $0 != "\u{fe0f}" }
-            // What begins with it goes on with it: a person's, a person with a tone.
+            // Pictographs that begin with it continue it: a person's, a person with a tone.
             for text in all {
                 let rest = String(text.dropFirst(4).dropLast(2)).unicodeScalars.filter { $0 != "\u{fe0f}" }
                 #expect(text.hasPrefix("with") && rest.starts(with: key), "\(picture) is not in \(text)")
@@ -85,7 +86,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `a picture that is nowhere finds nothing, whatever else is typed`() async throws {
+    @Test func `a missing pictograph finds nothing, whatever else is typed`() async throws {
         let bench = try bench(["milk only", "party 🎉 now", "🇩🇪🇫🇷"])
         for picture in Self.pictures where !["🎉", "🇩🇪", "🇫🇷"].contains(picture) {
             #expect(try await found(bench, "\(picture) milk") == [], "\(picture)")
@@ -93,13 +94,13 @@ import TidemarkModel
             #expect(try await found(bench, "milk\(picture)") == [], "\(picture)")
         }
         #expect(try await found(bench, "🎉 now") == ["party 🎉 now"])
-        // The end of one flag and the beginning of the next are none.
+        // The end of one flag and the beginning of the next are no flag.
         #expect(try await found(bench, "🇪🇫") == [])
         #expect(try await found(bench, "🇫🇷") == ["🇩🇪🇫🇷"])
         #expect(try await found(bench, "milk, -- !") == ["milk only"])
     }
 
-    @Test func `a snippet shows what stands in the record`() async throws {
+    @Test func `a snippet shows the record's text`() async throws {
         let bench = try bench(["Ὁ ΛΌΓΟΣ ἦν", "say ｶﾞｷﾞ twice", "a 👩‍💻 at work", "שָׁלוֹם לך", "㍿ and more", "ﷺ said", "ไทย"])
         func marked(_ typed: String) async throws -> [String] {
             let query = try SearchQuery(
@@ -122,7 +123,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `an index that an earlier version cut otherwise is made anew`() async throws {
+    @Test func `an index that an earlier version tokenised differently is rebuilt`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("x.sqlite")
         for round in 1...2 {
@@ -130,7 +131,7 @@ import TidemarkModel
             if round == 1 {
                 try bench.write(1, Mutation.create(.note(1), ["text": "Ёлка"]).inRoom(1))
                 #expect(try await bench.found("елка", in: "notes") == 1)
-                // As the version before would have left it.
+                // The state that the version before would have left.
                 try await bench.database.writer.write { db in
                     let index = SearchIndex(try bench.database.table("notes").collection)
                     try index.forget(db)

@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Where the parts of a full-text index are merged: not in somebody's write.
+/// The time at which the segments of a full-text index are merged: not during a write.
 @Suite(.timeLimit(.minutes(5))) struct SearchUpkeepTests {
     private let folder: TemporaryFolder
 
@@ -23,7 +23,7 @@ import TidemarkWire
                 newClient: Bench.client, limits: limits))
     }
 
-    /// Messages in frames too small to merge by themselves, from frame to frame.
+    /// Receives messages in frames that are each too small to cause a merge.
     private func receive(_ frames: Range<Int>, _ bench: Bench) throws {
         if frames.lowerBound == 0 { try bench.join(RecordKey.room(1).scope) }
         for frame in frames {
@@ -44,7 +44,7 @@ import TidemarkWire
 
     private func found(_ bench: Bench) async throws -> Int { try await bench.found("word", in: "notes") }
 
-    @Test func `what was received is merged as soon as nobody writes`() async throws {
+    @Test func `received rows are merged as soon as no write is running`() async throws {
         let bench = try bench(rest: .milliseconds(1))
         var frames = 0
         while bench.database.searchUpkeep.steps == 0, !Task.isCancelled {
@@ -55,7 +55,7 @@ import TidemarkWire
         #expect(try await found(bench) == frames * 40)
     }
 
-    @Test func `without a rest it stays in parts, and everything is found`() async throws {
+    @Test func `without a rest the index stays in segments, and everything is found`() async throws {
         let bench = try bench(rest: .seconds(3_600))
         try receive(0..<60, bench)
         #expect(bench.database.searchUpkeep.steps == 0)
@@ -63,7 +63,7 @@ import TidemarkWire
         #expect(try await found(bench) == 2_400)
     }
 
-    @Test func `what was left is merged after the file is opened again`() async throws {
+    @Test func `unmerged segments are merged after the file is opened again`() async throws {
         let first = try bench(rest: .seconds(3_600))
         try receive(0..<60, first)
         try first.database.close()
@@ -75,7 +75,7 @@ import TidemarkWire
         #expect(try await found(again) == 2_400)
     }
 
-    @Test func `a large frame merges what it adds`() async throws {
+    @Test func `a large frame merges its own rows`() async throws {
         let bench = try bench(rest: .seconds(3_600))
         try receive(0..<60, bench)
         try bench.database.apply(.make(from: "c60", to: "c61", (2_400..<3_400).map { change($0) }), now: 9_000)
@@ -83,7 +83,7 @@ import TidemarkWire
         #expect(try await found(bench) == 3_400)
     }
 
-    @Test func `an index of an earlier version is not merged by writes any more`() throws {
+    @Test func `an index of an earlier version is no longer merged by writes`() throws {
         let setting = "SELECT v FROM \"tidemark_search(notes)_config\" WHERE k = 'automerge'"
         let first = try bench(rest: .zero)
         #expect(try first.string(setting) == "0")

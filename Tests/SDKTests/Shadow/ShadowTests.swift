@@ -13,7 +13,7 @@ import TidemarkModel
         return limits
     }
 
-    @Test func `missing, extra and different records are told apart, with the fields that differ`() {
+    @Test func `missing, extra and different records are distinguished, with the fields that differ`() {
         var comparison = ShadowComparison(limits: Self.impatient())
         let report = comparison.compare(
             older: [Self.id(1): ["a": 1], Self.id(2): ["a": 1, "b": 2], Self.id(3): ["a": 1, "c": .null]],
@@ -28,14 +28,14 @@ import TidemarkModel
         #expect(comparison.agreement(since: 7) == 0.25 && comparison.agreement(since: 8) == nil)
     }
 
-    @Test func `only the fields that were asked for are compared`() {
+    @Test func `only the requested fields are compared`() {
         var comparison = ShadowComparison(fields: ["text"], limits: Self.impatient())
         let older: [UUID: Fields] = [Self.id(1): ["text": "a", "sentAt": 1]]
         #expect(comparison.compare(older: older, engine: [Self.id(1): ["text": "a", "sentAt": 2]], now: 1).agrees)
         #expect(!comparison.compare(older: older, engine: [Self.id(1): ["text": "b", "sentAt": 1]], now: 2).agrees)
     }
 
-    @Test func `a difference counts once it has lasted, and from anew after it was gone`() {
+    @Test func `a difference is reported once it has lasted, and again after it was gone`() {
         var comparison = ShadowComparison()
         let older: [UUID: Fields] = [Self.id(1): ["a": 1]]
         #expect(comparison.compare(older: older, engine: [:], now: 1_000).counts.fresh == 1)
@@ -56,7 +56,7 @@ import TidemarkModel
         #expect(comparison.history.map(\.at) == [6, 7, 8, 9])
     }
 
-    @Test func `a store compares models of an older path with its own records`() async throws {
+    @Test func `a store compares models of an older implementation with its own records`() async throws {
         let store = try SyncStore.test()
         let room = UUID()
         var notes = (0..<3).map { Note(room: room, text: "\($0)", tags: ["a"]) }
@@ -70,7 +70,7 @@ import TidemarkModel
         #expect(report.counts.different == 1 && report.counts.extra == 1 && report.counts.compared == 3)
     }
 
-    @Test func `the flag decides who reads and who writes`() async throws {
+    @Test func `the flag decides which side reads and which writes`() async throws {
         struct Broken: Error {}
         var log: [String] = []
         for rollout in Rollout.allCases {

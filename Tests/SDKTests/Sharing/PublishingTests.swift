@@ -5,7 +5,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// What an app publishes for its extensions, and what they see of it.
+/// The values that an app publishes for its extensions, and their view of them.
 @Suite(.timeLimit(.minutes(5))) struct PublishingTests {
     private struct Row: Codable, Equatable, Sendable {
         var text: String
@@ -18,7 +18,7 @@ import TidemarkModel
         }
     }
 
-    @Test func `an extension reads what was published, whose it is and how old`() async throws {
+    @Test func `an extension reads the published value, its user and its age`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         let store = try await bench.open(environment: StoreEnvironment(now: { 60_000 }, random: { (1, 2) }))
@@ -58,7 +58,9 @@ import TidemarkModel
         }
     }
 
-    @Test func `what is too large, badly named or not encodable is refused, and the former value stays`() async throws {
+    @Test func `a value that is too large, badly named or not encodable is refused, and the old one stays`()
+        async throws
+    {
         var limits = SharingLimits()
         limits.publishedBytesMax = 300
         let bench = try SpoolBench(limits: limits)
@@ -80,7 +82,7 @@ import TidemarkModel
         #expect(error?.code == .notShared)
     }
 
-    @Test func `nothing of a user is left to read after a sign-out, nor for the next user`() async throws {
+    @Test func `no value of a user can be read after a sign-out, nor by the next user`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         let ann = try await bench.open()

@@ -43,7 +43,7 @@ final class SpoolBench: Sendable {
             shared: shared, environment: environment)
     }
 
-    /// The app ran once, has a room, and is closed.
+    /// Runs the app once, which creates a room, and closes it.
     func prepare() async throws {
         let store = try await open()
         try await store.repository(Room.self).create(room)
@@ -52,13 +52,13 @@ final class SpoolBench: Sendable {
 
     func spool(_ account: UserID = Bench.user) -> SpoolFolder { SpoolFolder(of: account, in: shared.url) }
 
-    /// A note in the room, spooled.
+    /// Spools a note in the room.
     @discardableResult
     func write(_ text: String) throws -> UUID {
         try shared.write { $0.create(Note(room: room.id, text: text)) }
     }
 
-    /// The database as another opening finds it.
+    /// Reads the database in another opening.
     func reopen<Value>(_ body: (SyncStore) async throws -> Value) async throws -> Value {
         let store = try await open()
         let value = try await body(store)
@@ -73,6 +73,6 @@ extension SyncStore {
         try await repository(Note.self).readAll().compactMap(\.text)
     }
 
-    /// The ids of what waits to be sent, in its order.
+    /// The ids of the waiting writes, in their order.
     func waiting() async throws -> [String] { try await diagnostics().outbox.map(\.id) }
 }

@@ -7,9 +7,10 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What extensions write reaches the outbox once, under its user, in its order; or it is told why not.
+/// Writes of extensions reach the outbox once, under their user, in their order; or the reason why not is reported.
 @Suite(.timeLimit(.minutes(5))) struct SpoolTests {
-    @Test func `what was spooled is adopted when the store opens, in its order, under its ids and times`() async throws
+    @Test func `spooled writes are adopted when the store opens, in their order, with their ids and times`()
+        async throws
     {
         let bench = try SpoolBench()
         try await bench.prepare()
@@ -41,7 +42,7 @@ import TidemarkWire
         let group = bench.folder.url.appending(path: "group")
         try FileManager.default.copyItem(at: group, to: bench.folder.url.appending(path: "before"))
         let before = try await bench.reopen { store async throws in try await store.waiting() }
-        // Twice: what is known must outlive an adoption that removes the files again.
+        // Twice: the list must survive an adoption that removes the files again.
         for _ in 0..<2 {
             try FileManager.default.removeItem(at: group)
             try FileManager.default.copyItem(at: bench.folder.url.appending(path: "before"), to: group)
@@ -54,7 +55,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `what is noted as adopted is forgotten once its file is gone`() async throws {
+    @Test func `an adopted write is forgotten once its file is deleted`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         try bench.write("one")
@@ -65,7 +66,7 @@ import TidemarkWire
         #expect(noted == 1)
     }
 
-    @Test func `what another user spooled stays until that user is back`() async throws {
+    @Test func `another user's spooled writes stay until that user is back`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         try bench.write("of ann")
@@ -77,7 +78,7 @@ import TidemarkWire
         try await bench.reopen { ann async throws in #expect(try await ann.texts() == ["of ann"]) }
     }
 
-    @Test func `nobody is written for before the first start of the app and after a sign-out`() async throws {
+    @Test func `nothing is written before the app's first start and after a sign-out`() async throws {
         let bench = try SpoolBench()
         #expect(throws: SharingError.self) { try bench.write("too early") }
         try await bench.prepare()
@@ -95,7 +96,7 @@ import TidemarkWire
     }
 
     @Test
-    func `a file that is cut, foreign, too large or of a newer version is set aside and told, and the others go on`()
+    func `a cut, foreign, too large or newer file is set aside and reported, and the others are adopted`()
         async throws
     {
         let bench = try SpoolBench()
@@ -104,7 +105,7 @@ import TidemarkWire
         let (spool, files) = (bench.spool(), FileManager.default)
         let name = try #require(try spool.names().first)
         let whole = try Data(contentsOf: spool.url.appending(path: name))
-        /// Another write's file, with other bytes.
+        /// Plants another write's file, with other bytes.
         func plant(_ stamp: Int, _ bytes: Data) throws {
             let id = UniqueID(high: 9, low: UInt64(stamp))
             try bytes.write(to: spool.url.appending(path: "000000000000000\(stamp)-\(id).spool"))
@@ -117,7 +118,7 @@ import TidemarkWire
         let text = String(decoding: whole, as: UTF8.self)
         try plant(4, Data(text.replacing("tidemark spool 1", with: "tidemark spool 2", maxReplacements: 1).utf8))
         try plant(5, Data("#!/bin/sh\nexit 0\n".utf8))
-        // Whole, and under another name than it says: somebody's copy.
+        // Whole, and under another name than it contains: a copy.
         try plant(6, whole)
         try files.createDirectory(
             at: spool.url.appending(path: "0000000000000007-\(UniqueID(high: 9, low: 7)).spool"),
@@ -141,7 +142,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a file in which one letter is another is not adopted`() async throws {
+    @Test func `a file with one changed letter is not adopted`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         try bench.write("paid 100")
@@ -152,7 +153,7 @@ import TidemarkWire
         let store = try await bench.open()
         #expect(try await store.texts().isEmpty)
         #expect(try spool.namesAside() == [file.lastPathComponent])
-        // As it was written, it is tried again with the next opening.
+        // With its original bytes, it is tried again at the next opening.
         try await store.close()
         try Data(text.utf8).write(to: spool.aside.appending(path: file.lastPathComponent))
         try await bench.reopen { store async throws in #expect(try await store.texts() == ["paid 100"]) }
@@ -169,7 +170,7 @@ import TidemarkWire
         #expect(reasons == [.tooLarge, .unknownCollection])
     }
 
-    @Test func `what a newer version of the app knows is adopted when the store opens the next time`() async throws {
+    @Test func `a write that only a newer version of the app knows is adopted at its next opening`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         try bench.shared.write { $0.create(Elsewhere()) }
@@ -184,7 +185,7 @@ import TidemarkWire
         #expect(try await newer.waiting().count == 2)
     }
 
-    @Test func `names of before are understood when the app has new ones`() async throws {
+    @Test func `old names are understood when the app has new ones`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         try bench.write("kept")
@@ -217,7 +218,7 @@ import TidemarkWire
         #expect(try await store.outbox.parked().count == 1)
     }
 
-    @Test func `a change is merged as the rules of its fields say, and an action sets one field`() async throws {
+    @Test func `a change is merged by the rules of its fields, and an action sets one field`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         let before = Note(room: bench.room.id, text: "a", likes: 3, best: 2, tags: ["x", "y"])
@@ -241,7 +242,7 @@ import TidemarkWire
         #expect(note.due == Date(timeIntervalSince1970: 7) && note.done == true)
     }
 
-    @Test func `a change says what the extension had seen, and not what arrived since`() async throws {
+    @Test func `a change marks the values that the extension saw, and not later ones`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         let before = try await bench.reopen { store async throws in
@@ -262,7 +263,7 @@ import TidemarkWire
         #expect(sent == [NamedPatch("text", .set("mine"), seen: ValueMark("a", of: field))])
     }
 
-    @Test func `bytes are kept with their record, and set aside with it where there is no room`() async throws {
+    @Test func `bytes are kept with their record, and set aside with it if there is no space`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         let jpeg = Data((0..<3_000).map { UInt8($0 % 251) })
@@ -305,7 +306,7 @@ import TidemarkWire
         #expect(try bench.spool().names().count == 3)
     }
 
-    @Test func `what an extension did not finish is removed after an hour and told`() async throws {
+    @Test func `an unfinished file of an extension is removed after an hour and reported`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         try bench.write("whole")
@@ -319,7 +320,7 @@ import TidemarkWire
         #expect(try await young.texts() == ["whole"])
     }
 
-    @Test func `a folder that cannot be used keeps no store from opening, and is told`() async throws {
+    @Test func `an unusable folder does not stop a store from opening, and is reported`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         try FileManager.default.removeItem(at: bench.shared.url)
@@ -333,7 +334,7 @@ import TidemarkWire
         #expect(try await store.adoptSpool().adopted.count == 1)
     }
 
-    @Test func `a round and the way back to the foreground adopt`() async throws {
+    @Test func `a round and the return to the foreground adopt`() async throws {
         let bench = try SpoolBench()
         try await bench.prepare()
         let store = try await bench.open()
@@ -360,7 +361,7 @@ private struct Elsewhere: SpoolModel {
 }
 
 extension SharingLimits {
-    /// Three writes, 4,000 bytes.
+    /// Limits of three writes and 4,000 bytes.
     fileprivate static var small: SharingLimits {
         var limits = SharingLimits()
         (limits.writesMax, limits.bytesMax, limits.stepsMax) = (3, 4_500, 4)

@@ -4,12 +4,12 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// A local database with shorthand for writing to it and looking into it.
+/// A local database with shorthand for writing to it and reading it.
 struct Bench {
     let database: LocalDatabase
 
     static let user = UserID("ann")
-    /// What waits to be settled.
+    /// The condition of entries that wait to be settled.
     static let pending = "tidemark_outbox WHERE \(OutboxTable.isPending)"
     static let client = UniqueID(high: 0xc1, low: 1)
 
@@ -33,7 +33,7 @@ struct Bench {
             Transaction(id: .transaction(id), mutations: mutations, clientTime: Int64(id), ifSeq: ifSeq))
     }
 
-    /// The refusal that the write meets.
+    /// The refusal of the write.
     func refusal(_ mutations: Mutation...) -> StoreError? {
         do {
             try database.write(Transaction(id: .transaction(99), mutations: mutations, clientTime: 0))
@@ -41,7 +41,7 @@ struct Bench {
         } catch { return error as? StoreError }
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
     /// The row that the app sees.
     func row(_ key: RecordKey) throws -> LocalRecord? {
@@ -56,21 +56,21 @@ struct Bench {
 
     func string(_ sql: String) throws -> String? { try database.writer.read { try String.fetchOne($0, sql: sql) } }
 
-    /// Rows of a table; of the outbox, what waits to be settled.
+    /// The number of rows of a table; of the outbox, those that wait to be settled.
     func count(_ table: String) throws -> Int {
         let table = table == "tidemark_outbox" ? Self.pending : table
         return try database.writer.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") } ?? -1
     }
 
-    /// How many records a search answers.
+    /// The number of records that a search finds.
     func found(_ text: String, in collection: String) async throws -> Int {
         let query = try SearchQuery(
             try database.table(collection), SearchTerms(text), where: nil, orderBy: .recency, limit: 10_000, in: nil)
         return try await database.readIndexed { db in try query.fetch(db).count }
     }
 
-    /// Everything in the file but the counters of rowids, and the past cursors with what counts by them, which depend on
-    /// how many frames come together: what two databases are compared by.
+    /// Everything in the file, for comparing two databases. Left out are rowid counters, and past cursors with their
+    /// counters, which depend on how many frames are applied together.
     func dump() throws -> [String] {
         let tables = [
             "tidemark_meta", "tidemark_outbox", "tidemark_outbox_record", "tidemark_base", "tidemark_receipt",
@@ -101,10 +101,10 @@ struct Bench {
                 rewind: .init(to: to, end: end), answersIDs: answersIDs))
     }
 
-    /// What is asked for by ids.
+    /// The requests by ids.
     var toFetch: [PageRequest] { get throws { try database.nextPages(limit: 9).filter { $0.ids != nil } } }
 
-    /// Answers all that is asked for by ids of a collection with these rows.
+    /// Answers all requests by ids of a collection with these rows.
     func answer(_ collection: String = "notes", _ changes: Change..., next: Int64? = nil) throws {
         guard let request = try toFetch.first(where: { $0.collection == collection }) else { return }
         try database.apply(
@@ -209,7 +209,7 @@ extension Changes {
 }
 
 extension Settled {
-    /// All transactions up to the last are settled, with these outcomes; `nil` means accepted.
+    /// Settles all transactions up to the last, with these outcomes; `nil` means accepted.
     static func outcomes(_ outcomes: [(number: Int64, id: UInt64, refused: RejectionCode?)]) -> Settled {
         Settled(
             through: outcomes.last?.number ?? 0,
@@ -225,7 +225,7 @@ extension Settled {
         .outcomes([(number, id, code)])
     }
 
-    /// The transaction took effect but for these fields; with nothing else in it, it is refused.
+    /// The transaction took effect except for these fields; with nothing else in it, it is refused.
     static func contested(
         _ number: Int64, _ id: UInt64, _ key: RecordKey, _ fields: [String], isRefused: Bool = false
     ) -> Settled {

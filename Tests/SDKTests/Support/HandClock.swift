@@ -2,7 +2,7 @@ import TidemarkLock
 
 @testable import Tidemark
 
-/// A clock that stands still until it is moved by hand.
+/// A clock that only moves by hand.
 final class HandClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Swift.Duration
@@ -38,7 +38,7 @@ final class HandClock: Clock {
                 }
                 for watcher in watchers { watcher.resume() }
                 if isDue { return continuation.resume() }
-                // Cancelled before there was somebody who sleeps: the handler found nobody.
+                // The task was cancelled before the sleep was registered: the handler found nothing.
                 if Task.isCancelled { wake(id)?.resume(throwing: CancellationError()) }
             }
         } onCancel: {
@@ -46,7 +46,7 @@ final class HandClock: Clock {
         }
     }
 
-    /// Waits until somebody sleeps.
+    /// Waits until a task sleeps.
     func waitForSleeper() async {
         await withCheckedContinuation { continuation in
             let isSleeping = state.withLock { state in

@@ -1,7 +1,7 @@
 import Dispatch
 import TidemarkLock
 
-/// Runs jobs when it is told to, those that came last first: what was begun first is then late.
+/// Runs jobs on command, the last ones first: a job that was started first is then late.
 final class HeldExecutor: TaskExecutor {
     /// `nil` once it is released.
     private let held = Lock<[UnownedJob]?>([])
@@ -16,7 +16,7 @@ final class HeldExecutor: TaskExecutor {
         if !isHeld { queue.async { self.run(job) } }
     }
 
-    /// Runs one job, the oldest.
+    /// Runs the oldest job.
     func runOldest() {
         let job = held.withLock { $0?.isEmpty == false ? $0?.removeFirst() : nil }
         if let job { run(job) }
@@ -32,7 +32,7 @@ final class HeldExecutor: TaskExecutor {
         while let job = held.withLock({ ($0?.count ?? 0) > left ? $0?.popLast() : nil }) { run(job) }
     }
 
-    /// Runs what is held, and from now on each job as it comes.
+    /// Runs the held jobs, and from now on each job when it arrives.
     func release() {
         let jobs = held.withLock { held in
             defer { held = nil }

@@ -6,12 +6,12 @@ import TidemarkLock
 
 @testable import Tidemark
 
-/// The disk under a database's log, where a test decides what becomes of the writer's flushes.
+/// The disk under a database's log, where a test decides the result of the writer's flushes.
 ///
-/// It stands between SQLite and the file, so that it sees what the disk is really asked. Call `leave` before the database
-/// is closed.
+/// It is between SQLite and the file, so that it sees the real calls to the disk. Call `leave` before the database is
+/// closed.
 final class LogDisk: @unchecked Sendable {  // the pointers are only followed on the writer's queue
-    /// In place of the disk's answer: what SQLite is told. `body` flushes.
+    /// Replaces the disk's answer to SQLite. `body` flushes.
     typealias Answer = @Sendable (_ body: () -> Int32) -> Int32
 
     private struct State {
@@ -19,7 +19,7 @@ final class LogDisk: @unchecked Sendable {  // the pointers are only followed on
         var answer: Answer = { flush in flush() }
     }
 
-    /// What a C function, which captures nothing, finds its disk by.
+    /// The disks by key, for C functions, which capture nothing.
     private static let disks = Lock<[Int: LogDisk]>([:])
 
     private let database: LocalDatabase
@@ -51,10 +51,10 @@ final class LogDisk: @unchecked Sendable {  // the pointers are only followed on
         file.pointee.pointee.pMethods = UnsafePointer(methods)
     }
 
-    /// How often the disk was asked to make the log durable.
+    /// The number of flushes of the log.
     var flushes: Int { state.withLock { $0.flushes } }
 
-    /// From now on.
+    /// Sets the answer from now on.
     func answers(_ answer: @escaping Answer) { state.withLock { $0.answer = answer } }
 
     /// Gives the file back to SQLite.
@@ -76,7 +76,7 @@ final class LogDisk: @unchecked Sendable {  // the pointers are only followed on
     }
 }
 
-/// Handed from the writer's queue to the test, which keeps the database for as long.
+/// Passed from the writer's queue to the test, which keeps the database as long.
 private struct FilePointer: @unchecked Sendable {
     let pointee: UnsafeMutablePointer<sqlite3_file>
 }

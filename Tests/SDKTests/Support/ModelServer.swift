@@ -3,7 +3,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// The least server that a client can be right or wrong against: one room, one order, no access rules.
+/// The simplest server that a client can be right or wrong against: one room, one order, no access rules.
 struct ModelServer {
     let schema: Schema
     private(set) var head: SequenceNumber = 0
@@ -14,7 +14,7 @@ struct ModelServer {
 
     init() throws { schema = try TestSchema.schema() }
 
-    /// Applies a transaction whole, or answers why not.
+    /// Applies a transaction whole, or returns the reason for a refusal.
     mutating func accept(_ mutations: [Mutation], from author: String) -> Rejection? {
         var staged = records
         var seq = head

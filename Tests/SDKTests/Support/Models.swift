@@ -56,7 +56,7 @@ struct Title: SyncModel, Equatable {
 }
 
 extension StoreEnvironment {
-    /// Every call a millisecond later than the last, ids by counting.
+    /// An environment in which every call is a millisecond later than the last, and ids are counted.
     static func counting() -> StoreEnvironment {
         let count = Counter()
         return StoreEnvironment(now: { 1_000 + count.next() }, random: { (UInt64(count.next()), 7) })

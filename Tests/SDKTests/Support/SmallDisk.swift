@@ -2,14 +2,15 @@ import Foundation
 import GRDBSQLite
 import TidemarkLock
 
-/// A disk with room for so many bytes, under the databases of one folder: what does not fit is refused as a full disk refuses.
+/// A disk with space for this many bytes, under the databases of one folder: a write beyond it is refused as on a full
+/// disk.
 ///
-/// It stands between SQLite and the system, for each connection that is opened while it lives. Only writes are counted.
+/// It is between SQLite and the system, for each connection that is opened while it lives. Only writes are counted.
 final class SmallDisk: Sendable {
     private let folder: String
     private let room: Lock<Int>
 
-    /// - Parameter bytes: that all files of the folder together may have.
+    /// - Parameter bytes: the size that all files of the folder together may have.
     init(under folder: TemporaryFolder, bytes: Int) {
         self.folder = folder.url.path
         room = Lock(bytes)
@@ -19,15 +20,15 @@ final class SmallDisk: Sendable {
 
     deinit { _ = Shim.disks.withLock { $0.removeValue(forKey: folder) } }
 
-    /// Gives it another size from now on.
+    /// Changes the size from now on.
     func resize(to bytes: Int) { room.withLock { $0 = bytes } }
 
-    /// Bytes of all files, as they are.
+    /// The present size of all files.
     var usedBytes: Int {
         get throws {
             try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, name in
                 let size = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.size] as? Int
-                // Neither is SQLite's: one is memory, the other a recording.
+                // Neither is SQLite's: one is shared memory, the other a recording.
                 return sum + (name.hasSuffix("-shm") || name.hasSuffix(".flight") ? 0 : size ?? 0)
             }
         }
@@ -35,29 +36,29 @@ final class SmallDisk: Sendable {
 
     fileprivate func hasRoom(for more: Int) -> Bool {
         guard more > 0 else { return true }
-        // A file that goes away meanwhile needs no room.
+        // A file that is deleted meanwhile needs no space.
         let used = (try? usedBytes) ?? 0
         return used + more <= room.withLock { $0 }
     }
 }
 
-/// The file system that SQLite asks from then on: the one that it had, but for the files of small disks.
+/// The file system that SQLite uses from then on: the previous one, except for the files of small disks.
 private enum Shim {
     struct Reference: @unchecked Sendable {  // only read
         weak var disk: SmallDisk?
     }
 
     static let disks = Lock<[String: Reference]>([:])
-    /// A file of a small disk, and what the system does with it.
+    /// A file of a small disk, with the system's methods.
     struct File: @unchecked Sendable {  // the methods are only read
         var disk: Reference
         var before: UnsafePointer<sqlite3_io_methods>
     }
 
-    /// By the address of the file.
+    /// The files by address.
     private static let files = Lock<[Int: File]>([:])
     private nonisolated(unsafe) static var original: UnsafeMutablePointer<sqlite3_vfs>?
-    /// Ours by the address of the system's, which has others for a log than for a database. They stay for ever.
+    /// Our methods by the address of the system's, which differ for a log and a database. They are never freed.
     private static let methods = Lock<[Int: Int]>([:])
 
     static let isInstalled: Bool = {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes with the last reference to it.
+/// A folder that is deleted with the last reference to it.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -12,7 +12,7 @@ final class TemporaryFolder: Sendable {
     func path(_ name: String) -> String { url.appending(path: name).path }
 
     deinit {
-        // Nothing is lost when a temporary folder stays behind.
+        // A temporary folder that remains does no harm.
         try? FileManager.default.removeItem(at: url)
     }
 }

@@ -1,12 +1,12 @@
 import Observation
 
-/// Waits for what is observed.
+/// Waits for observed values.
 @MainActor enum Watching {
-    /// Until what is shown fits.
+    /// Waits until the shown values fit.
     static func wait(until fits: () -> Bool) async {
         while !fits() {
             await withCheckedContinuation { told in
-                // Told before the change: whoever waits here goes on after it.
+                // The notification comes before the change: a waiter continues after it.
                 withObservationTracking {
                     _ = fits()
                 } onChange: {

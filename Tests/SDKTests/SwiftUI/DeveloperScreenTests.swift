@@ -9,7 +9,7 @@ import TidemarkModel
         screen.lines.first { $0.title == title }?.value
     }
 
-    @Test func `it follows what waits and what is here, and names what a person should look at`() async throws {
+    @Test func `it follows waiting writes and present records, and names what needs attention`() async throws {
         let store = try SyncStore.test()
         let screen = DeveloperScreen(store)
         let running = Task { await screen.run() }
@@ -22,7 +22,7 @@ import TidemarkModel
         running.cancel()
     }
 
-    @Test func `its buttons sync and clear, and say what they met`() async throws {
+    @Test func `its buttons sync and clear, and report errors`() async throws {
         let folder = try TemporaryFolder()
         let bench = try Bench(path: folder.path("x.sqlite"))
         let store = SyncStore(database: bench.database, environment: .counting())
@@ -41,7 +41,7 @@ import TidemarkModel
         #expect(screen.error != nil && !screen.isBusy)
     }
 
-    @Test func `what was refused, got no answer or has no room is alarming`() {
+    @Test func `refused and unanswered writes and a full disk are alarming`() {
         var status = SyncStatus(phase: .live, lastSync: Date(timeIntervalSince1970: 0))
         (status.failed, status.parked, status.failedBlobs, status.isDiskFull) = (1, 2, 3, true)
         let lines = DeveloperScreen.lines(status, StoreStatistics(), SyncMetrics(), [])

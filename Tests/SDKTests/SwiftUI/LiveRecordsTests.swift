@@ -28,7 +28,7 @@ import TidemarkModel
         await Watching.wait { list.records.count == 4 }
     }
 
-    @Test func `another question takes its place, and what was shown stays until its answer is there`() async throws {
+    @Test func `another query replaces it, and its records stay visible until the answer is there`() async throws {
         let store = try await store()
         let list = LiveRecords<Note>()
         list.ask(store, where: \.room == red, limit: 2)
@@ -39,14 +39,14 @@ import TidemarkModel
         #expect(list.records.count == 2)
         await Watching.wait { !list.isLoading }
         #expect(list.records.map(\.text) == ["b1"])
-        // The first question is heard of no more.
+        // The first query is no longer observed.
         try await store.repository(Note.self).create(Note(room: red, text: "r4"))
         try await store.repository(Note.self).create(Note(room: blue, text: "b2"))
         await Watching.wait { list.records.count == 2 }
         #expect(list.records.map(\.text) == ["b1", "b2"])
     }
 
-    @Test func `a question that does not fit the schema is told, and a right one puts it right`() async throws {
+    @Test func `a query that does not fit the schema is an error, and a right one ends the error`() async throws {
         let store = try await store()
         let list = LiveRecords<Note>()
         list.ask(store, where: \.likes > 1)

@@ -15,7 +15,7 @@ import TidemarkModel
         return StatusLine.words(status, status.activity)
     }
 
-    @Test func `what is completed is idle two seconds later, and completed again after the next work`() async throws {
+    @Test func `a completed sync is idle two seconds later, and completed again after the next work`() async throws {
         let clock = HandClock()
         var environment = StoreEnvironment.counting()
         environment.clock = clock
@@ -44,7 +44,7 @@ import TidemarkModel
         await store.disconnect()
     }
 
-    @Test func `what is sent is told apart from what is queued`() {
+    @Test func `sent writes are distinguished from queued ones`() {
         #expect(words { $0.pending = 3 } == "Sending 3")
         #expect(words { ($0.phase, $0.pending) = (.stopped, 3) } == "3 queued")
         let away = SyncFailure(.unreachable, "no route")
@@ -57,7 +57,7 @@ import TidemarkModel
         #expect(!status.isSending)
     }
 
-    @Test func `a limit of the server is told in words, with its end`() {
+    @Test func `a limit of the server is described, with its end`() {
         let limited = words { status in
             status.pending = 2
             status.pushPause = PushPause(reason: .rateLimited, until: 1_000)
@@ -73,7 +73,7 @@ import TidemarkModel
         #expect(refused == "Too many connections: waiting for the server")
     }
 
-    @Test func `what is the matter is said, and what is not sent beside it`() {
+    @Test func `a failure is described, with the unsent writes beside it`() {
         #expect(words { $0.isDiskFull = true } == "No room on this device")
         #expect(words { $0.failed = 2 } == "2 got no answer")
         #expect(words { $0.scopesLeftOut = 2 } == "Not everything is on this device")

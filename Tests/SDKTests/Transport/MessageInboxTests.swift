@@ -25,7 +25,7 @@ import Testing
         #expect(taken == [[2], [3]])
     }
 
-    @Test func `what waits is taken together, as much as is wanted`() {
+    @Test func `waiting messages are received together, as many as are wanted`() {
         var inbox = MessageInbox<Int>(messagesMax: 3, bytesMax: 99)
         for byte in 1...3 as ClosedRange<UInt8> { _ = inbox.deliver([byte]) }
         guard case .messages([[1], [2]])? = inbox.take(1, atMost: 2, 0) else {
@@ -51,7 +51,7 @@ import Testing
         #expect(byBytes.hasRoom)
     }
 
-    @Test func `stored messages come before the end, and the first end is the one that is told`() {
+    @Test func `stored messages come before the end, and the first end is reported`() {
         var inbox = MessageInbox<Int>(messagesMax: 9, bytesMax: 99)
         _ = inbox.deliver([1])
         _ = inbox.finish(TransportClosed(code: 4401, reason: ""))
@@ -72,7 +72,7 @@ import Testing
         #expect(again == nil)
     }
 
-    @Test func `only the wait that was cancelled is resumed`() {
+    @Test func `only the cancelled wait is resumed`() {
         var inbox = MessageInbox<Int>(messagesMax: 9, bytesMax: 99)
         _ = inbox.take(1, atMost: 1, 11)
         #expect(failure(inbox.take(2, atMost: 1, 22)) is AlreadyReceiving)

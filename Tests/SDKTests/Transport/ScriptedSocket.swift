@@ -2,7 +2,7 @@ import TidemarkLock
 
 @testable import Tidemark
 
-/// A socket of which the test says what it does.
+/// A socket that a test controls.
 final class ScriptedSocket: MessageSocket {
     typealias Read = @Sendable (Result<[UInt8], any Error>) -> Void
 
@@ -21,7 +21,7 @@ final class ScriptedSocket: MessageSocket {
     init() { (pinged, pinging) = AsyncStream.makeStream() }
 
     var codes: [UInt16] { state.withLock { $0.codes } }
-    /// A read that waits for a message: never more than one.
+    /// The number of reads that wait for a message: never more than one.
     var reading: Int { state.withLock { $0.reads.count } }
 
     func send(_ message: [UInt8]) async throws {}

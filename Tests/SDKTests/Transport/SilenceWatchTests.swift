@@ -5,7 +5,7 @@ import Testing
 @Suite struct SilenceWatchTests {
     private var watch = SilenceWatch(SocketLimits().timing, now: .zero)
 
-    /// What is decided up to a time by somebody who looks whenever it is due.
+    /// The decisions up to a time, if the watch is asked whenever it is due.
     private mutating func look(through end: Int) -> [String] {
         var verdicts: [String] = []
         while watch.due <= .seconds(end), verdicts.count < 9 {
@@ -25,20 +25,20 @@ import Testing
         #expect(look(through: 100) == ["ask 25", "silent 60"])
     }
 
-    @Test mutating func `an answer, or whatever else is heard, begins the time anew`() {
+    @Test mutating func `an answer, or anything else received, restarts the time`() {
         #expect(look(through: 25) == ["ask 25"])
         watch.heard(now: .seconds(59))
         #expect(look(through: 200) == ["ask 84", "silent 119"])
     }
 
-    @Test mutating func `where the server's own pings are heard none is sent`() {
+    @Test mutating func `if the server's own pings arrive none is sent`() {
         let timing = SilenceWatch.Timing(
             pingAfter: nil, silenceMax: .seconds(60), signOfLifeEvery: .seconds(20))
         watch = SilenceWatch(timing, now: .zero)
         #expect(look(through: 100) == ["silent 60"])
     }
 
-    @Test mutating func `while nothing is read this side shows itself, and gives nobody up`() {
+    @Test mutating func `while nothing is read this side sends pings, and gives no server up`() {
         watch.heldBack(now: .seconds(10))
         watch.heldBack(now: .seconds(15))
         #expect(look(through: 95) == ["showLife 30", "showLife 50", "showLife 70", "showLife 90"])
@@ -46,19 +46,19 @@ import Testing
         #expect(look(through: 200) == ["ask 120", "silent 155"])
     }
 
-    @Test mutating func `who slept through the time asks first, and waits for the answer`() {
+    @Test mutating func `a device that slept through the time pings first, and waits for the answer`() {
         #expect(verdict(at: 600) == .ask)
         #expect(look(through: 634) == [])
         #expect(look(through: 635) == ["silent 635"])
     }
 
-    @Test mutating func `who slept after asking asks again`() {
+    @Test mutating func `a device that slept after a ping pings again`() {
         #expect(look(through: 25) == ["ask 25"])
         #expect(verdict(at: 600) == .ask)
         #expect(look(through: 700) == ["silent 635"])
     }
 
-    @Test mutating func `who slept through the end without pings waits anew`() {
+    @Test mutating func `a device that slept through the end without pings waits anew`() {
         let timing = SilenceWatch.Timing(
             pingAfter: nil, silenceMax: .seconds(60), signOfLifeEvery: .seconds(20))
         watch = SilenceWatch(timing, now: .zero)

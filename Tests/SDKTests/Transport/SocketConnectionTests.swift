@@ -2,7 +2,7 @@ import Testing
 
 @testable import Tidemark
 
-/// The connection of Apple's platforms over a socket that the test plays.
+/// The connection of Apple's platforms on a scripted socket.
 @Suite(.timeLimit(.minutes(5))) struct SocketConnectionTests {
     private let socket = ScriptedSocket()
     private let clock = HandClock()
@@ -13,13 +13,13 @@ import Testing
         return SocketConnection(socket, limits: limits, clock: clock)
     }
 
-    /// Moves the time on when the connection sleeps.
+    /// Moves the time when the connection sleeps.
     private func pass(_ seconds: Int) async {
         await clock.waitForSleeper()
         clock.advance(by: .seconds(seconds))
     }
 
-    @Test func `messages that wait are taken together, and no more are read than may wait`() async throws {
+    @Test func `waiting messages are received together, and no more are read than may wait`() async throws {
         let connection = connection(waitingMax: 3)
         for byte in 1...3 as ClosedRange<UInt8> { socket.deliver(.success([byte])) }
         #expect(socket.reading == 0)
@@ -29,7 +29,7 @@ import Testing
         #expect(try await connection.receive() == [4])
     }
 
-    @Test func `a receive that is cancelled ends, and the connection goes on`() async throws {
+    @Test func `a receive that is cancelled ends, and the connection continues`() async throws {
         let connection = connection()
         let waiting = Task { try await connection.receive() }
         waiting.cancel()
@@ -38,7 +38,7 @@ import Testing
         #expect(try await connection.receive() == [1])
     }
 
-    @Test func `what came before the end is told before it`() async throws {
+    @Test func `messages before the end are delivered before it`() async throws {
         let connection = connection()
         socket.deliver(.success([1]))
         socket.deliver(.failure(TransportClosed(code: 4401, reason: "token expired")))
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a close ends who waits, and the socket with its code`() async throws {
+    @Test func `a close ends waiting receives, and the socket with its code`() async throws {
         let connection = connection()
         await connection.close(code: 1000)
         await #expect(throws: TransportClosed(code: 1000, reason: "")) { try await connection.receive() }
@@ -82,10 +82,10 @@ import Testing
         #expect(try await connection.receive() == [1])
     }
 
-    @Test func `a connection that nobody holds any more ends its socket`() async throws {
+    @Test func `a connection that is released ends its socket`() async throws {
         do {
             let connection = connection()
-            // From here on the alarm does not hold it.
+            // From now on the alarm does not hold it.
             await clock.waitForSleeper()
             withExtendedLifetime(connection) {}
         }

@@ -18,7 +18,7 @@ import Testing
 
     private mutating func close() -> Bool { machine.close() }
 
-    @Test mutating func `it is read until the app has enough to take, and again once it took some`() {
+    @Test mutating func `the socket is read until enough waits for the app, and again once the app took some`() {
         #expect(mayRead(at: 0))
         fill()
         #expect(!mayRead(at: 1))
@@ -32,14 +32,14 @@ import Testing
         #expect(machine.due == .seconds(28))
     }
 
-    @Test mutating func `what is not read is not taken for silence`() {
+    @Test mutating func `a paused read is not treated as silence`() {
         fill()
         #expect(!mayRead(at: 0))
         #expect(look(at: 20) == .showLife)
         #expect(look(at: 300) == .showLife)
     }
 
-    @Test mutating func `after a close frame it is read on, and one goes out only once`() {
+    @Test mutating func `after a close frame reading continues, and one is sent only once`() {
         fill()
         #expect(!mayRead(at: 0))
         #expect(close())

@@ -8,7 +8,7 @@ import Testing
     private static let stored = HTTPAnswer(status: 201, retryAfter: nil, body: Data())
     private static let refused = HTTPAnswer(status: 401, retryAfter: nil, body: Data())
 
-    /// The answer as a word, since waiters have no equality.
+    /// The answer as text, since waiters are not equatable.
     private mutating func ask(_ name: String, _ id: UInt64) -> String {
         switch book.ask(name, id, Int(id)) {
         case .begin: "begin"
@@ -24,7 +24,7 @@ import Testing
 
     private mutating func leave(_ name: String, _ id: UInt64) -> Int? { book.leave(name, id) }
 
-    @Test mutating func `nothing begins before the system has told what it carries`() {
+    @Test mutating func `nothing begins before the system has listed its uploads`() {
         #expect(ask("a", 1) == "wait")
         #expect(ask("b", 2) == "wait")
         #expect(found(["b"]) == ["a"])
@@ -32,7 +32,7 @@ import Testing
         #expect(ended("a", Self.stored) == [1])
     }
 
-    @Test mutating func `the same bytes are on their way once`() {
+    @Test mutating func `the same bytes are uploaded once at a time`() {
         _ = book.found([])
         #expect(ask("a", 1) == "begin")
         #expect(ask("a", 2) == "wait")
@@ -40,20 +40,20 @@ import Testing
         #expect(ask("a", 3) == "begin")
     }
 
-    @Test mutating func `what arrived while nobody waited is told, and not sent again`() {
+    @Test mutating func `a finished upload without a waiter is reported later, and not repeated`() {
         _ = book.found(["a"])
         #expect(ended("a", Self.stored) == [])
         #expect(ask("a", 1) == "arrived 201")
         #expect(ask("a", 2) == "begin")
     }
 
-    @Test mutating func `what was refused while nobody waited is sent again`() {
+    @Test mutating func `a refused upload without a waiter is sent again`() {
         _ = book.found(["a"])
         #expect(ended("a", Self.refused) == [])
         #expect(ask("a", 1) == "begin")
     }
 
-    @Test mutating func `who gives up leaves the upload to go on, and finds it again`() {
+    @Test mutating func `a waiter that gives up leaves the upload running, and finds it again`() {
         _ = book.found([])
         #expect(ask("a", 1) == "begin")
         #expect(leave("a", 1) == 1)
@@ -62,13 +62,13 @@ import Testing
         #expect(ended("a", nil) == [2])
     }
 
-    @Test mutating func `what nobody waits for any more does not begin`() {
+    @Test mutating func `an upload without waiters does not begin`() {
         #expect(ask("a", 1) == "wait")
         #expect(leave("a", 1) == 1)
         #expect(found([]) == [])
     }
 
-    @Test mutating func `no more are taken than are allowed, and few answers are kept`() {
+    @Test mutating func `no more are accepted than are allowed, and few answers are kept`() {
         _ = book.found([])
         #expect([ask("a", 1), ask("b", 2), ask("c", 3), ask("a", 4)] == ["begin", "begin", "busy", "wait"])
         for name in ["x", "y", "z"] { #expect(ended(name, Self.stored) == []) }

@@ -9,13 +9,13 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// Calls of accounts.
+/// Calls about accounts.
 extension TestServer {
     static let openAccounts = [
         "TIDEMARK_ACCOUNTS": "1", "TIDEMARK_ACCOUNTS_WORKSPACES": "w", "TIDEMARK_ACCOUNTS_REGISTER": "open",
     ]
 
-    /// Runs a server where anybody makes an account, at hashes that cost next to nothing.
+    /// Runs a server where anyone may register, with password hashes that cost next to nothing.
     static func withAccounts(
         over store: OpenedStore = OpenedStore(InMemoryStore()), environment more: [String: String] = [:],
         surroundings: ServerAssembly.Surroundings = .init(), log: LogCapture? = nil,
@@ -47,20 +47,20 @@ extension TestServer {
             headers: address.map { [("X-Forwarded-For", $0)] } ?? [])
     }
 
-    /// A call that signs somebody in.
+    /// Signs a user in by a call that returns tokens.
     func signedIn(_ path: String, _ members: [String: String?], status: Int = 200) async throws -> SignedIn {
         let answer = try await account(path, members)
         try #require(answer.status == status, "\(path): \(answer.status) \(answer.text)")
         return try SignedIn(answer)
     }
 
-    /// An account of that name, signed in by a device.
+    /// Registers an account with that name, signed in on a device.
     func registered(_ login: String, device: UInt64 = 1, password: String = "correct horse") async throws -> SignedIn {
         try await signedIn(
             "register", ["login": login, "password": password, "client": "\(Sample.id(device))"], status: 201)
     }
 
-    /// A connection by a token.
+    /// Connects with a token.
     func connected(_ signedIn: SignedIn, _ device: UInt64 = 1, isNew: Bool = true) async throws -> TestClient {
         let client = try await TestClient.open(self, device)
         try await client.send(
@@ -70,7 +70,7 @@ extension TestServer {
         return client
     }
 
-    /// How a connection by a token begins: `welcome`, or the close code.
+    /// The server's answer to a hello with a token: `welcome`, or the close code.
     func hello(_ token: String, _ device: UInt64, isNew: Bool = false) async throws -> String {
         let client = try await TestClient.open(self, device)
         try await client.send(.hello(Hello(token: token, client: client.id, isNewClient: isNew, connection: 9)))
@@ -83,7 +83,7 @@ extension TestServer {
     }
 }
 
-/// What whoever is signed in was given.
+/// The tokens that a signed-in user was given.
 struct SignedIn: Hashable, Sendable {
     let user: String
     let token: String

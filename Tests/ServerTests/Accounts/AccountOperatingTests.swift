@@ -8,7 +8,7 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// What operators do with accounts (R-123, R-126, R-130).
+/// Operators' actions on accounts (R-123, R-126, R-130).
 @Suite(.timeLimit(.minutes(5))) struct AccountOperatingTests {
     private static let phone = "\(Sample.id(1))"
     private static let closed = ["TIDEMARK_ACCOUNTS_REGISTER": "closed"]
@@ -26,7 +26,7 @@ import TidemarkWire
         try await server.account("login", ["login": login, "password": password, "client": Self.phone])
     }
 
-    @Test func `where operators alone make accounts, one that they made gets its password by a token, once`()
+    @Test func `where only operators make accounts, a new one gets its password by a token, once`()
         async throws
     {
         try await TestServer.withAccounts(environment: Self.closed) { server in
@@ -42,7 +42,7 @@ import TidemarkWire
             #expect(ann.user == "u-7")
             #expect(try await server.account("reset", members).status == 401, "once")
             #expect(try await logIn(server, "ann", "correct horse").status == 200)
-            // One that is made anew puts the one before out of force, and the password stays until it is used.
+            // A new token replaces the one before; the password stays until the token is used.
             let first = try #require(try await act(server, "reset", "ann").text("reset"))
             let second = try #require(try await act(server, "reset", "ann").text("reset"))
             #expect(try await server.account("reset", members.merging(["reset": first]) { $1 }).status == 401)
@@ -58,7 +58,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `who is disabled is out at once and stays out, until he is enabled`() async throws {
+    @Test func `a disabled user is signed out at once and stays out until enabled`() async throws {
         try await TestServer.withAccounts { server in
             let ann = try await server.registered("ann")
             let phone = try await server.connected(ann)
@@ -85,7 +85,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `accounts from elsewhere log in by the passwords that they have, and are hashed anew`() async throws {
+    @Test func `imported accounts log in with their old passwords, which are hashed anew`() async throws {
         let store = InMemoryStore()
         try await TestServer.withAccounts(over: OpenedStore(store), environment: Self.closed) { server in
             let call = #"""
@@ -110,7 +110,7 @@ import TidemarkWire
             #expect(try await logIn(server, "fire@example.com", "user1password").status == 200)
             #expect(try await logIn(server, "off@example.com", "user1password").status == 403)
             #expect(try await logIn(server, "none@example.com", "user1password").status == 401)
-            // One line for each that was added, which names whom; none for what was there.
+            // One line, with its name, for each account that was added; none for accounts that existed.
             let acts = try await server.admin("audit").list("acts")
             #expect(acts.map { $0.text("argument") } == ["import", "import", "import"])
             #expect(acts.last?.text("user") == "firebase-7" && acts.allSatisfy { $0.text("user")?.isEmpty == false })
@@ -118,7 +118,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `the audit says whose account was made, and why one was not in words`() async throws {
+    @Test func `the audit says whose account was made, and gives the reason for a refusal in words`() async throws {
         try await TestServer.withAccounts { server in
             let made = try await act(server, "add", "ann@example.com")
             let call = #"{"workspace":"w","login":"ann@example.com","act":"add"}"#
@@ -140,7 +140,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `what is no act, or not possible, is refused by its name`() async throws {
+    @Test func `an unknown or impossible act is refused by its name`() async throws {
         try await TestServer.withAccounts { server in
             _ = try await act(server, "add", "ann", #","user":"u""#)
             for (body, status) in [

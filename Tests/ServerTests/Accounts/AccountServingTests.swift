@@ -10,7 +10,7 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// People who sign in by a name and a password, on a whole server (R-126, R-129, R-130).
+/// Users who sign in with a name and a password, on a whole server (R-126, R-129, R-130).
 @Suite(.timeLimit(.minutes(5))) struct AccountServingTests {
     private static let paths = ["register", "login", "refresh", "password", "logout", "reset"]
     private static let phone = "\(Sample.id(1))"
@@ -25,7 +25,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `who registers syncs by the token, and by the next ones, and is out when the password is another`()
+    @Test func `a user syncs with the token and its successors, and is signed out when the password changes`()
         async throws
     {
         let store = InMemoryStore()
@@ -35,7 +35,7 @@ import TidemarkWire
             try await phone.push(from: 1, Sample.profile(10))
             #expect(try await phone.settled(through: 1).last?.settled?.outcomes.map(\.rejection) == [nil])
 
-            // The answer is lost on its way, and the same token comes again.
+            // The answer is lost on its way, and the same token is sent again.
             let second = try await server.signedIn("refresh", ["refresh": first.refresh])
             let again = try await server.signedIn("refresh", ["refresh": first.refresh])
             #expect(second.refresh == again.refresh && second.refresh != first.refresh)
@@ -58,7 +58,7 @@ import TidemarkWire
                 #expect(try await server.call("GET", "/v1/clients", headers: bearer(old)).status == 401)
             }
             #expect(try await server.hello(third.token, 1) == "4403")
-            // This device goes on by what it was given with the answer.
+            // This device continues with the tokens in the answer.
             #expect(try await server.hello(changed.token, 1) == "welcome")
             _ = try await server.signedIn("refresh", ["refresh": changed.refresh])
             let ann = ["login": "ann@example.com", "client": "\(Sample.id(2))"]
@@ -73,7 +73,7 @@ import TidemarkWire
 
     private func bearer(_ signedIn: SignedIn) -> [(String, String)] { [("Authorization", "Bearer \(signedIn.token)")] }
 
-    @Test func `a refresh token that was used before the last one ends the device, and is told`() async throws {
+    @Test func `a refresh token from before the last one signs the device out, and is reported`() async throws {
         let log = LogCapture()
         try await TestServer.withAccounts(log: log) { server in
             let first = try await server.registered("ann")
@@ -91,7 +91,7 @@ import TidemarkWire
             let figures = try await Figures(of: server)
             #expect(figures[#"tidemark_sign_ins_refused_total{reason="stolen"}"#] == 1)
             #expect(figures[#"tidemark_sign_ins_refused_total{reason="ended"}"#] == 1)
-            // Whoever has the password is in again.
+            // The user signs in again with the password.
             let back = try await server.signedIn(
                 "login", ["login": "ann", "password": "correct horse", "client": Self.phone])
             #expect(try await server.hello(back.token, 1) == "welcome")
@@ -100,7 +100,7 @@ import TidemarkWire
         #expect(!log.lines.contains { $0.contains("tmr1.") || $0.contains("correct horse") })
     }
 
-    @Test func `whoever has a wrong name or a wrong password gets the same answer, and operators see which`()
+    @Test func `a wrong name and a wrong password get the same answer, and operators see which it was`()
         async throws
     {
         try await TestServer.withAccounts { server in
@@ -118,7 +118,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `who logs out is out at once, and other devices of the user go on`() async throws {
+    @Test func `a user who logs out is out at once, and the user's other devices go on`() async throws {
         try await TestServer.withAccounts { server in
             let phone = try await server.registered("ann")
             let tablet = try await server.signedIn(
@@ -134,14 +134,14 @@ import TidemarkWire
             for text in [phone.refresh, "nonsense", ""] {
                 #expect(try await server.account("logout", ["refresh": text]).status == 204, "\(text)")
             }
-            // At once, and in the same second.
+            // At once, in the same second.
             let back = try await server.signedIn(
                 "login", ["login": "ann", "password": "correct horse", "client": Self.phone])
             #expect(try await server.hello(back.token, 1) == "welcome")
         }
     }
 
-    @Test func `what operators and users revoke gets no other tokens, and a revoked workspace does`() async throws {
+    @Test func `revoked devices and users get no new tokens, and those of a revoked workspace do`() async throws {
         try await TestServer.withAccounts { server in
             let ann = try await server.registered("ann")
             let bob = try await server.registered("bob", device: 2)
@@ -163,7 +163,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a device that nobody used for long has to log in`() async throws {
+    @Test func `a device that was unused for long has to log in`() async throws {
         try await TestServer.withAccounts(change: { $0.accounts.idleMax = -1 }) { server in
             let ann = try await server.registered("ann")
             #expect(try await server.account("refresh", ["refresh": ann.refresh]).status == 401)
@@ -172,13 +172,13 @@ import TidemarkWire
         }
     }
 
-    @Test func `devices that nobody used for long are forgotten by and by`() async throws {
+    @Test func `devices that were unused for long are forgotten gradually`() async throws {
         let store = InMemoryStore()
         try await TestServer.withAccounts(
             over: OpenedStore(store, compaction: store),
             change: {
                 ($0.accounts.idleMax, $0.accounts.sweepEvery) = (-3_600_000, .milliseconds(5))
-                // What is old is told by the clock of compaction.
+                // Compaction's clock decides what is old.
                 $0.node.compaction.lookEvery = .milliseconds(5)
             }
         ) { server in
@@ -213,7 +213,7 @@ import TidemarkWire
             try await eventually("the server has looked at its clock") { server.node.forgetting.now > 0 }
             ahead.withLock { $0 = 120 * 86_400_000 }
             let account = try #require(try await store.account("ann", in: workspace))
-            // A device that is old by any clock shows that a sweep came after the jump.
+            // A device that is old by any clock shows that a sweep ran after the jump.
             let old = SignIn(user: account.user, client: Sample.id(2), nonce: 1, began: now() - 100 * 86_400_000)
             #expect(try await store.beginSignIn(old, version: account.version, in: workspace))
             try await eventually("a sweep forgets what is old") {
@@ -223,8 +223,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `two servers on one database give out the same tokens, and one that starts again goes on`() async throws
-    {
+    @Test func `two servers on one database give out the same tokens, and a restarted one goes on`() async throws {
         let store = InMemoryStore()
         @Sendable func opened() -> OpenedStore { OpenedStore(store, isShared: true) }
         try await TestServer.withAccounts(over: opened()) { one in
@@ -234,7 +233,7 @@ import TidemarkWire
                 let again = try await one.signedIn("refresh", ["refresh": first.refresh])
                 #expect(second.refresh == again.refresh)
                 #expect(try await one.hello(second.token, 1, isNew: true) == "welcome")
-                // All at once: one takes it, and all get the next one.
+                // All at once: one call uses the token, and all get the next one.
                 let answers = try await withThrowingTaskGroup(of: String.self) { group in
                     for number in 0..<6 {
                         let server = number % 2 == 0 ? one : other
@@ -247,7 +246,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `what is no call of accounts is refused before anything is computed`() async throws {
+    @Test func `a call that is not about accounts is refused before anything is computed`() async throws {
         try await TestServer.withAccounts { server in
             let good: [String: String?] = ["login": "ann", "password": "correct horse", "client": Self.phone]
             for (path, change, status) in [
@@ -274,7 +273,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `tries without end are refused for a while, and who comes from elsewhere is let in`() async throws {
+    @Test func `endless attempts are refused for a while, and users at other addresses are let in`() async throws {
         try await TestServer.withAccounts(environment: ["TIDEMARK_TRUSTED_PROXIES": "127.0.0.1"]) { server in
             _ = try await server.registered("ann")
             var ann: [String: String?] = ["login": "ann", "password": "wrong horse", "client": Self.phone]

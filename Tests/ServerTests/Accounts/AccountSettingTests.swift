@@ -5,7 +5,7 @@ import TidemarkModel
 
 @testable import TidemarkAssembly
 
-/// What a server is told about accounts.
+/// A server's settings about accounts.
 @Suite struct AccountSettingTests {
     private func configuration(_ more: [String: String], secret: Bool = true) throws -> ServerConfiguration {
         var environment = ["TIDEMARK_SCHEMA": TestServer.schemaFile, "TIDEMARK_DATABASE": "/nowhere/t.sqlite"]
@@ -31,7 +31,7 @@ import TidemarkModel
         #expect(open.workspaces == [WorkspaceID("acme"), WorkspaceID("globex")] && open.isOpen)
     }
 
-    @Test func `keys are made of the server's secret, or of a file of their own, by which a server needs no other`()
+    @Test func `keys are derived from the server's secret, or from a file that makes the secret unnecessary`()
         async throws
     {
         let path = try file(String(repeating: "k", count: 32) + "\n" + TestServer.secret + "\n")
@@ -48,7 +48,7 @@ import TidemarkModel
         #expect(try await configuration(on).acceptedIssuers().map(\.name) == ["accounts", "secret"])
     }
 
-    @Test func `what does not go together is refused by the setting that is wrong`() throws {
+    @Test func `settings that contradict each other are refused with the name of the wrong one`() throws {
         let (short, path) = (try file("short"), try file(String(repeating: "k", count: 32)))
         defer { for path in [short, path] { try? FileManager.default.removeItem(atPath: path) } }
         for (more, setting) in [

@@ -17,12 +17,12 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// Another password for whoever has forgotten his, by the operator's program (R-131).
+/// A new password for a user who has forgotten theirs, by the operator's program (R-131).
 @Suite(.timeLimit(.minutes(5))) struct ResetHookTests {
     private static let secret = "a secret of the hook, of the test suite alone"
     private static let phone = "\(Sample.id(1))"
 
-    /// What the program was told.
+    /// The notification that the program received.
     private struct Told: Sendable {
         let fields: HTTPFields
         let body: String
@@ -41,7 +41,7 @@ import TidemarkWire
         }
     }
 
-    /// Runs a server with a program that answers by this status.
+    /// Runs a server with a program that answers with this status.
     private func running(
         status: Int = 204, log: LogCapture? = nil, change: @Sendable (inout ServerLimits) -> Void = { _ in },
         _ body: @escaping @Sendable (TestServer, Hearing) async throws -> Void
@@ -79,7 +79,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `the program is told a token for the account, signed, and whoever asked is told nothing`() async throws {
+    @Test func `the program receives a signed token for the account, and the caller learns nothing`() async throws {
         try await running { server, told in
             let ann = try await server.registered("ann@example.com")
             let phone = try await server.connected(ann)
@@ -89,7 +89,7 @@ import TidemarkWire
                 answers.insert("\(answer.status) \(answer.text)")
             }
             #expect(answers == [#"202 {"ok":true}"#])
-            // Requests are worked off in their order: nobody's was before.
+            // Requests are handled in order: the one for the unknown login came first, and caused no call.
             let call = try #require(await told.next())
             #expect(try call.member("login") == "ann@example.com" && call.member("user") == ann.user)
             #expect(try call.member("workspace") == "w" && call.member("type") == "account.reset")
@@ -101,7 +101,7 @@ import TidemarkWire
             let expected = HMAC<SHA256>.authenticationCode(
                 for: Data(signed.utf8), using: SymmetricKey(data: Data(Self.secret.utf8)))
             #expect(call.fields[code] == "v1,\(Data(expected).base64EncodedString())")
-            // Until it is used nothing has changed.
+            // Until the token is used, nothing has changed.
             _ = try await server.signedIn("refresh", ["refresh": ann.refresh])
             let token = try #require(try call.member("token"))
             let members = ["reset": token, "password": "another horse", "client": Self.phone]
@@ -113,7 +113,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a token of long ago does not count`() async throws {
+    @Test func `an old token has expired`() async throws {
         try await running(change: { $0.accounts.resetLifetime = -1 }) { server, told in
             _ = try await server.registered("ann")
             #expect(try await server.account("reset", ["login": "ann"]).status == 202)
@@ -123,7 +123,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `who asks without end fills nobody's mailbox`() async throws {
+    @Test func `endless requests fill no mailbox`() async throws {
         try await running { server, told in
             _ = try await server.registered("ann")
             var statuses: [Int] = []
@@ -136,7 +136,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a program that takes nothing is told of in the log, and not what it was to be told`() async throws {
+    @Test func `a program that accepts nothing is reported in the log, without the token`() async throws {
         let log = LogCapture()
         try await running(status: 500, log: log) { server, told in
             _ = try await server.registered("ann")

@@ -15,7 +15,7 @@ import TidemarkStore
         ("bytes=-5", 299_995..<300_000), ("bytes=299999-400000", 299_999..<300_000), ("bytes=-400000", 0..<300_000),
         ("bytes=1-18446744073709551616", 1..<300_000),
     ])
-    func `a part of a blob is given out as it is asked for`(_ field: String, _ part: Range<Int>) async throws {
+    func `a requested part of a blob is returned`(_ field: String, _ part: Range<Int>) async throws {
         let bytes = BlobRoom.bytes(300_000)
         try await BlobRoom.running { room in
             #expect(try await room.call("PUT", bytes).status == 201)
@@ -31,7 +31,8 @@ import TidemarkStore
         }
     }
 
-    @Test func `a part that begins behind the end is 416, and what is no single range is answered by all`() async throws
+    @Test func `a part that begins after the end is 416, and anything but one range returns the whole blob`()
+        async throws
     {
         let bytes = BlobRoom.bytes(1_000)
         try await BlobRoom.running { room in
@@ -48,7 +49,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `bytes that were put come back to every member, with what is to be said of them`() async throws {
+    @Test func `stored bytes are returned to every member, with their headers`() async throws {
         try await BlobRoom.running { room in
             let put = try await room.call("PUT", Self.bytes)
             #expect(put.status == 201 && put.text == #"{"digest":"\#(Self.digest)","size":600000}"#)
@@ -62,7 +63,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `put again, by whomever, it is 200 and there once`() async throws {
+    @Test func `storing the same bytes again, by any user, is 200 and keeps one copy`() async throws {
         try await BlobRoom.running { room in
             #expect(try await room.call("PUT", Self.bytes).status == 201)
             for user in ["ann", "bob"] {
@@ -73,7 +74,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a look tells the size and sends no bytes`() async throws {
+    @Test func `a HEAD request returns the size and no bytes`() async throws {
         try await BlobRoom.running { room in
             #expect(try await room.call("HEAD", Self.bytes).status == 404)
             _ = try await room.call("PUT", Self.bytes)
@@ -87,7 +88,7 @@ import TidemarkStore
         ("\"\(digest)\"", 304), ("W/\"\(digest)\"", 304), ("*", 304), ("\"x\", \"\(digest)\"", 304), ("\"x\"", 200),
         ("\(digest)", 200),
     ])
-    func `who has the bytes is not sent them again`(known: String, status: Int) async throws {
+    func `bytes that the client has already are not sent again`(known: String, status: Int) async throws {
         try await BlobRoom.running { room in
             #expect(try await room.call("GET", Self.bytes, headers: [("If-None-Match", known)]).status == 404)
             _ = try await room.call("PUT", Self.bytes)
@@ -98,7 +99,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `no bytes at all are a blob too`() async throws {
+    @Test func `zero bytes are a blob too`() async throws {
         try await BlobRoom.running { room in
             #expect(try await room.call("PUT", []).status == 201)
             let got = try await room.call("GET", [])
@@ -106,7 +107,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a scope whose name wants encoding is found`() async throws {
+    @Test func `a scope whose name needs encoding is found`() async throws {
         let name = "a b/ü?&=%+"
         let schema = #"""
             {"tidemark": 1, "name": "wall", "collections": {
@@ -133,7 +134,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `what passes is counted`() async throws {
+    @Test func `transferred bytes are counted`() async throws {
         try await BlobRoom.running { room in
             for _ in 0..<2 { _ = try await room.call("PUT", Self.bytes) }
             _ = try await room.call("GET", Self.bytes)
@@ -148,7 +149,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `the profile tells how large a blob may be`() async throws {
+    @Test func `the profile contains the maximal size of a blob`() async throws {
         try await BlobRoom.running(limits: ["BLOB_BYTES": "123456"]) { room in
             let profile = try await room.server.call("GET", "/v1/info")
             #expect(profile.text.contains(#""blob_bytes":123456"#))
@@ -156,7 +157,7 @@ import TidemarkStore
     }
 }
 
-/// A store whose blobs can be looked at.
+/// A store whose blobs tests can read.
 struct OpenedStoreOfBlobs: Sendable {
     let blobs = InMemoryBlobStore()
     var opened: OpenedStore { OpenedStore(InMemoryStore(), blobs: blobs) }

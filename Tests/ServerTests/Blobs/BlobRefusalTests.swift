@@ -29,7 +29,7 @@ import TidemarkStore
         "/v1/blobs/\(digest)?scope=%zz", "/v1/blobs/\(digest)?scope=%00", "/v1/blobs/\(digest)?scope=%ff",
         "/v1/blobs/\(digest)?Scope=room", "/v1/blobs/\(digest)?scope=\(String(repeating: "x", count: 129))",
     ])
-    func `an address without a digest or one scope is 400 and says what it wants`(path: String) async throws {
+    func `an address without a digest or one scope is 400 and says what is missing`(path: String) async throws {
         try await BlobRoom.running { room in
             for method in ["PUT", "GET"] {
                 let answer = try await room.call(method, Self.bytes, path: path)
@@ -39,7 +39,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `what is not there and what is none of the user's are the same 404`() async throws {
+    @Test func `a missing blob and another user's blob are the same 404`() async throws {
         try await BlobRoom.running { room in
             #expect(try await room.call("PUT", Self.bytes).status == 201)
             let elsewhere = BlobRoom.path(Self.digest, in: Sample.scope(99).text)
@@ -56,7 +56,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `to know a digest gives nobody the bytes, in no scope of one's own either`() async throws {
+    @Test func `knowing a digest gives a user no access to the bytes, not even in a scope of their own`() async throws {
         try await BlobRoom.running { room in
             #expect(try await room.call("PUT", Self.bytes).status == 201)
             try await room.push(2, Sample.conversation(30, of: "ann", "eve"))
@@ -70,7 +70,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `who was removed gets and puts nothing any more`() async throws {
+    @Test func `a removed member can neither get nor put any more`() async throws {
         try await BlobRoom.running { room in
             #expect(try await room.call("PUT", Self.bytes, as: "bob").status == 201)
             #expect(try await room.call("GET", Self.bytes, as: "bob").status == 200)
@@ -82,7 +82,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `other bytes than the digest names are 422 and leave nothing`() async throws {
+    @Test func `bytes that do not match the digest are 422 and leave nothing`() async throws {
         try await BlobRoom.running { room in
             let wrong = try await room.call("PUT", BlobRoom.bytes(999), path: BlobRoom.path(Self.digest))
             #expect(wrong.status == 422 && wrong.text.hasPrefix(#"{"code":"digest_mismatch","msg":"blob: "#))
@@ -90,7 +90,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a byte too many is 413, the last that fits is kept`() async throws {
+    @Test func `a byte too many is 413, and a blob of the maximal size is stored`() async throws {
         try await BlobRoom.running(limits: ["BLOB_BYTES": "1000"]) { room in
             #expect(try await room.call("PUT", Self.bytes).status == 201)
             let large = try await room.call("PUT", BlobRoom.bytes(1_001))
@@ -100,7 +100,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `blobs may be larger than messages, and other calls may not use that`() async throws {
+    @Test func `blobs may be larger than messages, and bodies of other calls may not`() async throws {
         try await BlobRoom.running(limits: ["MESSAGE_BYTES": "4096", "BLOB_BYTES": "100000"]) { room in
             #expect(try await room.call("PUT", BlobRoom.bytes(100_000)).status == 201)
             let push = try await room.server.post("/v1/push", as: "ann", body: String(repeating: "x", count: 4_097))
@@ -108,7 +108,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a full workspace is 507, and what it has is still there`() async throws {
+    @Test func `a full workspace is 507, and its blobs remain`() async throws {
         var limits = StoreLimits()
         limits.blobBytesPerWorkspaceMax = 1_500
         try await BlobRoom.running(blobs: InMemoryBlobStore(BlobTables(limits: limits))) { room in
@@ -120,9 +120,9 @@ import TidemarkStore
         }
     }
 
-    @Test func `uploads and downloads are bounded in rate, each user for himself`() async throws {
+    @Test func `uploads and downloads are bounded in rate, each user separately`() async throws {
         let change: (inout ServerLimits) -> Void = {
-            // Nothing comes back, however long the test takes.
+            // Used tokens of the rate do not return, however long the test runs.
             $0.node.blobs.uploadsPerSecond = 0
             $0.node.blobs.uploadsBurst = 2
             $0.node.blobs.downloadsPerSecond = 0
@@ -139,7 +139,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `without blobs there is no such address and no limit is told`() async throws {
+    @Test func `without blobs the address does not exist and no limit is announced`() async throws {
         try await BlobRoom.running(limits: ["BLOB_BYTES": "0"]) { room in
             for method in ["PUT", "GET"] {
                 let answer = try await room.call(method, Self.bytes)

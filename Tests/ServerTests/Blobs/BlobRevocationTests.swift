@@ -6,11 +6,12 @@ import TidemarkStore
 @testable import TidemarkAssembly
 @testable import TidemarkNode
 
-/// Blobs of a user one of whose devices was revoked.
+/// Blobs of a user with a revoked device.
 @Suite(.timeLimit(.minutes(5))) struct BlobRevocationTests {
     private static let bytes = BlobRoom.bytes(1_000)
 
-    @Test func `a revoked device neither puts nor gets, one that is named does, and a made-up name does not`()
+    @Test
+    func `a revoked device has no access, a call naming another device has, and one naming an unknown device has not`()
         async throws
     {
         let store = InMemoryStore()
@@ -20,7 +21,7 @@ import TidemarkStore
             let (phone, tablet) = (UniqueID(high: 5, low: 1), Sample.id(1))
             #expect(
                 try await room.server.post("/v1/clients", as: "ann", body: #"{"client":"\#(phone)"}"#).status == 200)
-            // Later than any token that the test makes.
+            // Later than the issue of any token that the test makes.
             let time = ServerAssembly.Surroundings().now() + 3_600_000
             _ = try await store.revoke(
                 .client(phone, of: UserID("ann")), before: time, in: WorkspaceID("w"), now: time)
@@ -32,7 +33,7 @@ import TidemarkStore
                 }
                 #expect(try await room.call(method, Self.bytes, path: path + "&client=\(tablet)").status == 200)
                 #expect(try await room.call(method, Self.bytes, path: path + "&client=1").status == 400)
-                // Nothing stands against anybody else's tokens: who is named is not looked up.
+                // Nothing of this other user is revoked: the named device is not looked up.
                 let other = try await room.call(method, Self.bytes, as: "bob", path: path + "&client=\(tablet)")
                 #expect(other.status == 200)
             }

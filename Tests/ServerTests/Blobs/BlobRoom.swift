@@ -30,7 +30,7 @@ struct BlobRoom: Sendable {
         }
     }
 
-    /// Ann's transaction of that number.
+    /// Pushes Ann's transaction with that number.
     func push(_ number: Int64, _ transaction: Transaction) async throws {
         let push = Push(first: number, ackedThrough: number - 1, entries: [Push.Entry(transaction)])
         let call = PushCall(client: Sample.id(1), connection: 1, push: push)
@@ -48,7 +48,7 @@ struct BlobRoom: Sendable {
 
     static func path(_ digest: String, in scope: String = scope.text) -> String { "/v1/blobs/\(digest)?scope=\(scope)" }
 
-    /// One call; the path is that of the bytes unless there is another.
+    /// Makes one call; the path is that of the bytes unless another is given.
     func call(
         _ method: String, _ bytes: [UInt8], as user: String? = "ann", path: String? = nil, sending: Bool? = nil,
         headers: [(String, String)] = []
@@ -62,10 +62,10 @@ struct BlobRoom: Sendable {
             group: MultiThreadedEventLoopGroup.singleton)
     }
 
-    /// What the workspace of the tests holds.
+    /// The blobs of the tests' workspace.
     func usage() async throws -> BlobUsage { try await blobs.usage(of: WorkspaceID("w")) }
 
-    /// The head of an upload, as a peer sends it that counts its bytes itself.
+    /// The head of an upload, from a client that counts its bytes itself.
     func head(_ digest: BlobDigest, _ length: String, as user: String = "ann") throws -> String {
         "PUT \(Self.path(digest.text)) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(try server.token(user))\r\n"
             + "\(length)\r\n\r\n"

@@ -7,7 +7,7 @@ import TidemarkStore
 
 @testable import TidemarkAssembly
 
-/// Uploads and downloads that do not go as they should.
+/// Uploads and downloads that fail or are interrupted.
 @Suite(.timeLimit(.minutes(5))) struct BlobTransferTests {
     private static let bytes = BlobRoom.bytes(300_000)
     private static let digest = BlobRoom.digest(bytes)
@@ -25,7 +25,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `what is announced too large is refused before a byte is sent`() async throws {
+    @Test func `an upload announced as too large is refused before a byte is sent`() async throws {
         try await BlobRoom.running(limits: ["BLOB_BYTES": "1000"]) { room in
             for length in ["1001", "99999999999", "9223372036854775808"] {
                 try await RawCall.connected(to: room.server.port) { call in
@@ -38,7 +38,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `who is not a member is told so before a byte is sent`() async throws {
+    @Test func `a user who is not a member is refused before a byte is sent`() async throws {
         try await BlobRoom.running { room in
             try await RawCall.connected(to: room.server.port) { call in
                 try await call.send(try room.head(Self.digest, "Content-Length: 300000", as: "eve"))
@@ -48,7 +48,7 @@ import TidemarkStore
     }
 
     @Test(arguments: ["-1", "x", "10, 20", "18446744073709551616"])
-    func `a length that is none is 400`(length: String) async throws {
+    func `an invalid length is 400`(length: String) async throws {
         try await BlobRoom.running { room in
             try await RawCall.connected(to: room.server.port) { call in
                 try await call.send(try room.head(Self.digest, "Content-Length: \(length)"))
@@ -58,7 +58,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `an upload that is cut leaves nothing, and its place is free again`() async throws {
+    @Test func `an upload that is cut leaves nothing, and its slot is free again`() async throws {
         try await BlobRoom.running(limits: ["BLOB_UPLOADS": "1"]) { room in
             for part in [0, 1, 150_000, 299_999] {
                 try await RawCall.connected(to: room.server.port) { call in
@@ -86,7 +86,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a byte more than announced belongs to no blob`() async throws {
+    @Test func `a byte beyond the announced length belongs to no blob`() async throws {
         try await BlobRoom.running { room in
             try await RawCall.connected(to: room.server.port) { call in
                 try await call.send(try room.head(BlobRoom.digest(Self.bytes + [0]), "Content-Length: 300000"))
@@ -111,7 +111,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `more uploads at once than there are places for, or for one user, are 429`() async throws {
+    @Test func `more uploads at once than there are slots for, in total or for one user, are 429`() async throws {
         let change: (inout ServerLimits) -> Void = {
             $0.node.blobs.uploadsMax = 2
             $0.node.blobs.uploadsPerUserMax = 1
@@ -131,7 +131,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `who is removed in the middle of an upload leaves nothing`() async throws {
+    @Test func `a member removed during an upload leaves nothing`() async throws {
         try await BlobRoom.running { room in
             try await RawCall.connected(to: room.server.port) { call in
                 try await call.send(try room.head(Self.digest, "Content-Length: 300000", as: "bob"))
@@ -145,7 +145,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `an upload under way is finished while the server stops`() async throws {
+    @Test func `an upload in progress is finished while the server stops`() async throws {
         let store = InMemoryBlobStore()
         try await BlobRoom.running(blobs: store) { room in
             try await RawCall.connected(to: room.server.port) { call in
@@ -160,7 +160,7 @@ import TidemarkStore
         #expect(try await store.usage(of: WorkspaceID("w")).blobs == 1)
     }
 
-    @Test func `a download that the store cuts short ends without an end`() async throws {
+    @Test func `a download that the store cuts short has no regular end`() async throws {
         try await BlobRoom.running(blobs: TornBlobStore()) { room in
             await #expect(throws: NIOTransportError.self) { try await room.call("GET", Self.bytes) }
             while room.server.node.blobs.counts.downloads > 0 { await Task.yield() }
@@ -169,13 +169,13 @@ import TidemarkStore
 }
 
 extension BlobRoom {
-    /// Waits until the server has so many uploads under way.
+    /// Waits until the server has so many uploads in progress.
     fileprivate func uploads(are count: Int) async throws {
         while server.node.blobs.counts.uploads != count { await Task.yield() }
     }
 }
 
-/// A store that loses the second part of everything.
+/// A store that loses the second part of every blob.
 private struct TornBlobStore: BlobStore {
     func put(
         _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID, now: Milliseconds

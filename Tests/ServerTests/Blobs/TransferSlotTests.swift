@@ -8,7 +8,7 @@ import TidemarkModel
         Caller(workspace: WorkspaceID("w"), user: UserID(name))
     }
 
-    @Test func `four users with all of theirs leave room for those who have none`() {
+    @Test func `four users who use all their slots leave room for others`() {
         let limits = BlobLimits()
         let slots = TransferSlots(max: limits.uploadsMax, perUserMax: limits.uploadsPerUserMax)
         var held: [TransferSlots.Slot] = []

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSequencer
 
-/// Decides pieces as a store would that cannot take some transactions, and notes what it was asked.
+/// Decides pieces as a store does that cannot store some transactions, and records the pieces.
 private struct Trial {
     var poison: Set<TransactionID> = []
     var isDeadly = false
@@ -60,7 +60,7 @@ private func refusals(_ outcome: PushOutcome) -> [Int64] {
         #expect(outcomes.map(numbers) == [[1, 2], [5]])
     }
 
-    @Test func `one poisonous entry is refused alone and everything else gets through in its order`() {
+    @Test func `one poisonous entry is refused alone and everything else is committed in its order`() {
         var trial = Trial(poison: [Sample.id(32)])
         let outcomes = trial.run([
             submission(1, from: 1, 11, 12), submission(2, from: 1, 21), submission(3, from: 7, 31, 32, 33),
@@ -74,7 +74,7 @@ private func refusals(_ outcome: PushOutcome) -> [Int64] {
         #expect(singles.flatMap(\.self) == [31, 32, 32, 32, 33, 34].map(Sample.id))
     }
 
-    @Test func `an entry that is well the second time is not refused`() {
+    @Test func `an entry that succeeds the second time is not refused`() {
         var bisection = Bisection([submission(1, from: 1, 11)])
         let first = bisection.next()
         #expect(first.map { bisection.refused($0) } == .repeatOnce)
@@ -95,7 +95,7 @@ private func refusals(_ outcome: PushOutcome) -> [Int64] {
         #expect(!trial.pieces.contains([Sample.id(13)]))
     }
 
-    @Test func `a submission that is taken apart ends at its first gap`() {
+    @Test func `a submission that is divided ends at its first gap`() {
         var bisection = Bisection([submission(1, from: 1, 11, 12)])
         if let whole = bisection.next() { _ = bisection.refused(whole) }
         let single = bisection.next()
@@ -104,7 +104,7 @@ private func refusals(_ outcome: PushOutcome) -> [Int64] {
         #expect(bisection.outcomes == [.gap(settledThrough: 0)])
     }
 
-    @Test func `what is given up is unavailable and what was settled before stays settled`() {
+    @Test func `abandoned entries are unavailable and settled ones stay settled`() {
         var bisection = Bisection([submission(1, from: 1, 11), submission(2, from: 1, 21, 22)])
         if let whole = bisection.next() { _ = bisection.refused(whole) }
         if let first = bisection.next() { bisection.committed(first, [settled(first.submissions[0], refused: false)]) }
@@ -114,7 +114,7 @@ private func refusals(_ outcome: PushOutcome) -> [Int64] {
         #expect(bisection.outcomes[1] == .unavailable)
     }
 
-    @Test func `waits double up to their bound`() {
+    @Test func `waiting times double up to their bound`() {
         let timing = CommitTiming()
         let waits = (1...8).map { timing.wait(afterFailures: $0) / .milliseconds(1) }
         #expect(waits == [50, 100, 200, 400, 800, 1_600, 2_000, 2_000])

@@ -9,7 +9,7 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkSequencer
 
-/// A clock whose sleeps are over at once, and are noted.
+/// A clock whose sleeps end at once and are recorded.
 final class NotingClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset: Duration = .zero
@@ -41,7 +41,7 @@ final class NotingClock: Clock, Sendable {
 
     private final class Published: Sendable {
         let batches = Lock<[CommittedBatch]>([])
-        /// What the service said of the workspace meanwhile.
+        /// Whether the workspace was being committed, at each publication.
         let wasCommitting = Lock<[Bool]>([])
     }
 
@@ -93,7 +93,7 @@ final class NotingClock: Clock, Sendable {
         }
     }
 
-    @Test func `a workspace counts as being committed from the submission until the batch is told`() async throws {
+    @Test func `a workspace is being committed from the submission until the batch is published`() async throws {
         try await register(1)
         let commits = try commits()
         #expect(!commits.isCommitting(in: workspace))
@@ -110,7 +110,7 @@ final class NotingClock: Clock, Sendable {
     }
 
     @Test(arguments: [true, false])
-    func `batches are committed in their order, also where a task cannot begin where it is made`(
+    func `batches are committed in their order, even if a task cannot start where it is made`(
         startsAtOnce: Bool
     ) async throws {
         try await register(1)
@@ -135,7 +135,7 @@ final class NotingClock: Clock, Sendable {
         #expect(numbers.count == count && numbers == numbers.sorted())
     }
 
-    @Test func `who knows a lane that was closed meanwhile comes to the next one`() async throws {
+    @Test func `a caller that knows a closed lane gets the next one`() async throws {
         var limits = LaneLimits()
         limits.lanesMax = 2
         let commits = try commits(limits)
@@ -164,14 +164,14 @@ final class NotingClock: Clock, Sendable {
         }
     }
 
-    @Test func `however many lanes are busy, one more costs a look at a few of them`() throws {
+    @Test func `one lane more, beside any number of busy ones, costs a look at a few of them`() throws {
         var lanes = GroupCommit.Lanes()
         let waiting = try submission(1, from: 1, [Sample.profile(11)])
         for number in 0..<2_000 {
             lanes.makeRoom(lanesMax: 100)
             let workspace = WorkspaceID("w\(number)")
             let lane = Lane(workspace, limits: LaneLimits())
-            // Nobody serves it: it never rests.
+            // The lane is never served, so it never rests.
             _ = lane.submit(waiting) { _ in }
             lanes.open[workspace] = lane
         }
@@ -179,7 +179,7 @@ final class NotingClock: Clock, Sendable {
         #expect((1...12).contains(lanes.sweeps), "each is of half as many more")
     }
 
-    @Test func `what gathers while a batch is committed goes into the next one`() async throws {
+    @Test func `submissions that arrive during a commit are in the next batch`() async throws {
         try await register(1, 2, 3)
         let commits = try commits()
         store.faults.withLock { $0.isHeld = true }
@@ -207,13 +207,13 @@ final class NotingClock: Clock, Sendable {
         #expect(published.batches.withLock { $0.map(\.low) } == [1, 2])
     }
 
-    @Test func `enough of a queue goes ahead, and again in its turn when the order moved`() async throws {
+    @Test func `a long queue is committed ahead, and again in its turn when the order moved`() async throws {
         try await register(1, 2, 3)
         var limits = LaneLimits()
         limits.aheadTransactionsMin = 2
         let commits = try commits(limits)
         try await running(commits) {
-            // What is remembered need not be read.
+            // Remembered clients need not be read.
             for client in [UInt64(1), 2, 3] {
                 #expect(
                     await outcome(of: try submission(client, from: 1, [Sample.profile(client)]), by: commits).isSettled)
@@ -238,7 +238,7 @@ final class NotingClock: Clock, Sendable {
         #expect(published.batches.withLock { $0.map(\.low) } == [1, 2, 3, 4, 5])
     }
 
-    @Test func `a submission with nothing in it is answered as well`() async throws {
+    @Test func `an empty submission is answered as well`() async throws {
         try await register(1)
         let commits = try commits()
         try await running(commits) {
@@ -264,7 +264,7 @@ final class NotingClock: Clock, Sendable {
         #expect(published.batches.withLock { $0.map(\.head.nonce) } == [2])
     }
 
-    @Test func `an unavailable store is tried again without anyone noticing`() async throws {
+    @Test func `an unavailable store is tried again unnoticed`() async throws {
         try await register(1)
         let commits = try commits()
         store.faults.withLock { $0.commitsLost = 3 }
@@ -319,7 +319,7 @@ final class NotingClock: Clock, Sendable {
         #expect(published.batches.withLock { $0.flatMap(\.records).count } == 5)
     }
 
-    @Test func `a transaction that takes too long by itself is given back after the last try, not refused`()
+    @Test func `a single transaction that takes too long is given back after the last try, not refused`()
         async throws
     {
         try await register(1)
@@ -335,7 +335,7 @@ final class NotingClock: Clock, Sendable {
     }
 
     @Test
-    func `what a batch has no room for goes into the next ones, between those of others, and is answered as a whole`()
+    func `entries that exceed a batch are in the next ones, between those of others, and are answered together`()
         async throws
     {
         try await register(1, 2)
@@ -369,20 +369,20 @@ final class NotingClock: Clock, Sendable {
         #expect(keys == [11, 21, 12, 13, 14].map { [Sample.id($0)] })
     }
 
-    @Test func `nothing goes ahead of what a batch had no room for`() async throws {
+    @Test func `nothing is committed ahead of entries that exceeded a batch`() async throws {
         try await register(1)
         var limits = LaneLimits()
         limits.aheadTransactionsMin = 1
         limits.plan.batchWorkMax = 1
         let commits = try commits(limits)
         try await running(commits) {
-            // What is remembered need not be read: then another batch could go ahead.
+            // Remembered clients need not be read: then another batch could be committed ahead.
             #expect(await outcome(of: try submission(1, from: 1, [Sample.profile(10)]), by: commits).isSettled)
             store.faults.withLock { $0.isHeld = true }
             async let first = outcome(of: try submission(1, from: 2, [11, 12].map { Sample.profile($0) }), by: commits)
             await store.tried(2)
             let (outcomes, next) = AsyncStream.makeStream(of: PushOutcome.self)
-            // It waits when this returns: enough for a batch ahead.
+            // The submission is queued when this returns: enough for a batch ahead.
             commits.submit(try submission(1, from: 4, [Sample.profile(13)]), in: workspace) { next.yield($0) }
             store.release()
             #expect(try await first.isSettled)
@@ -394,7 +394,7 @@ final class NotingClock: Clock, Sendable {
         #expect(keys == [10, 11, 12, 13].map { [Sample.id($0)] })
     }
 
-    @Test func `what a divided batch has no room for is not forgotten either`() async throws {
+    @Test func `entries that exceed a divided batch are not forgotten either`() async throws {
         try await register(1)
         var limits = LaneLimits()
         limits.plan.batchWorkMax = 1
@@ -433,7 +433,7 @@ final class NotingClock: Clock, Sendable {
         limits.queueTransactionsMax = 1
         let commits = try commits(limits)
         let answers = Lock<[PushOutcome]>([])
-        // Nothing is served yet: the first stays queued.
+        // The service does not run yet: the first stays queued.
         commits.submit(try submission(1, from: 1, [Sample.profile(11)]), in: workspace) { _ in }
         let overloaded = await outcome(of: try submission(1, from: 2, [Sample.profile(12)]), by: commits)
         answers.withLock { $0.append(overloaded) }
@@ -441,7 +441,7 @@ final class NotingClock: Clock, Sendable {
         try await running(commits) {}
     }
 
-    @Test func `a workspace whose first submission is refused comes to rest again`() async throws {
+    @Test func `a workspace whose first submission is refused becomes idle again`() async throws {
         var limits = LaneLimits()
         limits.queueTransactionsMax = 0
         let commits = try commits(limits)
@@ -451,7 +451,7 @@ final class NotingClock: Clock, Sendable {
         #expect(!commits.isCommitting(in: workspace))
     }
 
-    @Test func `what is handed over together is queued in its order, and each is refused for itself`() async throws {
+    @Test func `submissions handed over together keep their order, and each is refused separately`() async throws {
         try await register(1, 2)
         var limits = LaneLimits()
         limits.queueTransactionsMax = 2
@@ -460,7 +460,7 @@ final class NotingClock: Clock, Sendable {
         let pushes = try [(UInt64(1), Int64(1)), (1, 2), (2, 1)].map { client, first in
             try submission(client, from: first, [Sample.profile(client * 10 + UInt64(first))])
         }
-        // Nothing is served yet.
+        // The service does not run yet.
         var known = GroupCommit.KnownLanes()
         let entries = pushes.enumerated().map { index, push in
             GroupCommit.Entry(push, in: workspace) { outcome in answers.withLock { $0[index] = outcome } }
@@ -484,7 +484,7 @@ final class NotingClock: Clock, Sendable {
             async let accepted = outcome(of: try submission(1, from: 1, [Sample.profile(11)]), by: commits)
             await store.tried(1)
             await group.triggerGracefulShutdown()
-            // The trigger reaches the service by another task; what comes before it is still accepted.
+            // The trigger reaches the service in another task; submissions before it are still accepted.
             while !commits.lanes.withLock({ $0.isClosed }), !Task.isCancelled { await Task.yield() }
             let late = Lock<PushOutcome?>(nil)
             commits.submit(try submission(1, from: 2, [Sample.profile(12)]), in: workspace) { outcome in

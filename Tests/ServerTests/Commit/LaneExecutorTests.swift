@@ -3,7 +3,7 @@ import Testing
 import TidemarkLock
 import TidemarkStore
 
-/// Where the lanes of the embedded store run.
+/// The executor of the embedded store's lanes.
 @Suite(.timeLimit(.minutes(1))) struct LaneExecutorTests {
     private final class Turns: Sendable {
         let taken = Lock<[String]>([])
@@ -14,7 +14,7 @@ import TidemarkStore
     private let executor = LaneExecutor()
 
     @Test(arguments: [1, LaneExecutor.crowdMin - 1])
-    func `the lane of who writes alone takes turns with the writer`(submissions: Int) async {
+    func `the lane of a single writer takes turns with the store's writer`(submissions: Int) async {
         let turns = Turns()
         executor.took(LaneExecutor.crowdMin)
         executor.took(submissions)
@@ -26,7 +26,7 @@ import TidemarkStore
         #expect(turns.taken.withLock { $0 } == ["writer", "lane"])
     }
 
-    @Test func `where many write the lane goes on beside a writer that is busy`() async {
+    @Test func `with many writers the lane goes on beside a busy store's writer`() async {
         let turns = Turns()
         executor.took(LaneExecutor.crowdMin)
         executor.queue.suspend()

@@ -8,7 +8,7 @@ import TidemarkStore
     private let full = StoreError(.unavailable, "no room", fault: .full)
     private let locked = StoreError(.unavailable, "locked")
 
-    @Test func `the first failure is noted, the next ones once a minute, with how many they were`() {
+    @Test func `the first failure is logged, the next ones once a minute, with their number`() {
         var health = StoreHealth()
         #expect(health.failed(full, now: 5) == .fails(full, unnoted: 0))
         #expect(health.fault == .full)
@@ -18,7 +18,7 @@ import TidemarkStore
         #expect(health.failed(full, now: 60_005) == .fails(full, unnoted: 59))
     }
 
-    @Test func `a commit that comes through ends what was wrong with the store, and is noted once`() {
+    @Test func `a commit that succeeds ends the failure of the store, and is logged once`() {
         var health = StoreHealth()
         #expect(health.succeeded() == nil)
         _ = health.failed(full, now: 1)
@@ -27,7 +27,7 @@ import TidemarkStore
         #expect(health.failed(full, now: 2) == .fails(full, unnoted: 0), "another time")
     }
 
-    @Test func `what concerns one workspace is noted and leaves the store well`() {
+    @Test func `a failure of one workspace is logged and leaves the store healthy`() {
         var health = StoreHealth()
         #expect(health.failed(locked, now: 1) == .fails(locked, unnoted: 0))
         #expect(health.fault == nil && health.succeeded() == nil)

@@ -8,7 +8,7 @@ import TidemarkTelemetry
 
 @testable import TidemarkAssembly
 
-/// What the doctor finds, on settings, files and figures that are real.
+/// The doctor's findings, on real settings, files and figures.
 @Suite(.timeLimit(.minutes(5))) struct DoctorTests {
     private static let now: Int64 = 1_790_000_000_000
 
@@ -28,7 +28,7 @@ import TidemarkTelemetry
         try await body(folder)
     }
 
-    /// A server's files as they should be, and the settings that name them.
+    /// The files of a healthy server, and the settings that name them.
     private static func sound(_ folder: URL) async throws -> [String: String] {
         let secret = folder.appending(path: "secret")
         try Data(TestServer.secret.utf8).write(to: secret)
@@ -49,19 +49,19 @@ import TidemarkTelemetry
         findings.filter { $0.level != .well }.map { "\($0.level) \($0.check): \($0.what)" }
     }
 
-    @Test func `a server as it should be has nothing to look at, and each finding that is none says what is well`()
+    @Test func `a healthy server has no finding to act on, and each good finding says what is well`()
         async throws
     {
         try await Self.inFolder { folder in
             let findings = await Self.examine(try await Self.sound(folder))
-            // Files that may be open are the machine's.
+            // The limit of open files belongs to the machine.
             #expect(Self.bad(findings.filter { $0.check != "files" && $0.check != "disk" }) == [])
             #expect(Set(findings.map(\.check)).isSuperset(of: ["settings", "disk", "files", "database", "backup"]))
             #expect(findings.allSatisfy { !$0.what.isEmpty && ($0.level == .well) == $0.why.isEmpty })
         }
     }
 
-    /// A change of sound settings, and the beginning of what is found then.
+    /// A change of good settings, and the beginning of the finding that results.
     private static let changes: [(change: [String: String], finding: String)] = [
         (["TIDEMARK_SECRET_FILE": "", "TIDEMARK_DEV": "1"], "look development"),
         (
@@ -87,7 +87,7 @@ import TidemarkTelemetry
     ]
 
     @Test(arguments: changes.indices)
-    func `what is risky is found, and says why and what to do`(_ index: Int) async throws {
+    func `a risk is found, with the reason and what to do`(_ index: Int) async throws {
         let (change, expected) = Self.changes[index]
         try await Self.inFolder { folder in
             let settings = try await Self.sound(folder).merging(change) { $1 }
@@ -102,7 +102,7 @@ import TidemarkTelemetry
 
     private static let wellFigures = "process_start_time_seconds 100"
 
-    @Test func `of a running server that is asked nothing is said that is not its own`() async throws {
+    @Test func `of a running server that is not described only its own figures are judged`() async throws {
         let exported = ["TIDEMARK_ADMIN_TOKEN_FILE": "/nowhere/admin_tokens", "TIDEMARK_LOG_LEVEL": "debug"]
         for environment in [[:], exported] {
             let findings = await Self.examine(environment, figures: Self.wellFigures)
@@ -110,18 +110,18 @@ import TidemarkTelemetry
         }
         try await Self.inFolder { folder in
             let sound = try await Self.sound(folder)
-            // A database that is named is looked at; the server that is not described is not.
+            // A database that is named is examined; a server that is not described is not.
             let database = sound.filter { $0.key == "TIDEMARK_DATABASE" }
             let some = await Self.examine(database, figures: Self.wellFigures)
             #expect(Set(some.map(\.check)) == ["disk", "database", "backup", "server"])
-            // One that answers has a listener.
+            // A server that answers has a listener.
             let all = await Self.examine(
                 sound.merging(["TIDEMARK_ADMIN_LISTEN": ""]) { $1 }, figures: Self.wellFigures)
             #expect(all.contains { $0.check == "settings" } && !all.contains { $0.check == "figures" })
         }
     }
 
-    @Test func `tables of an earlier version are told with what to do before they are moved`() {
+    @Test func `tables of an earlier version are reported with what to do before the migration`() {
         let look = Doctor.generation(4, oldest: 4, own: 13, "SQLite 3")
         #expect(look.level == .look && look.what.contains("generation 4, this version's is 13"))
         #expect(look.remedy.hasPrefix("'tidemark backup FOLDER' first"))
@@ -130,7 +130,7 @@ import TidemarkTelemetry
         #expect(Doctor.generation(14, oldest: 6, own: 13, "SQLite 3").level == .well)
     }
 
-    @Test func `files that others read, an old backup and a damaged database are found`() async throws {
+    @Test func `files that other users can read, an old backup and a damaged database are found`() async throws {
         try await Self.inFolder { folder in
             let settings = try await Self.sound(folder)
             try FileManager.default.setAttributes(
@@ -144,7 +144,7 @@ import TidemarkTelemetry
     }
 
     @Test(arguments: [(20.0, DoctorFinding.Level.well), (10, .look), (2, .wrong), (-1, .wrong)])
-    func `the end of a certificate is told in time`(_ days: Double, _ level: DoctorFinding.Level) {
+    func `the end of a certificate is reported in time`(_ days: Double, _ level: DoctorFinding.Level) {
         #expect(Doctor.certificate(endsIn: days * 86_400, "c").level == level)
     }
 
@@ -153,13 +153,13 @@ import TidemarkTelemetry
         (-40_000, 10, .wrong),
         (.max, 0, .wrong),
     ])
-    func `clocks that differ are told by how much, less what the question took`(
+    func `clocks that differ are reported with the difference, less the time of the request`(
         _ ahead: Int64, _ doubt: Int64, _ level: DoctorFinding.Level
     ) {
         #expect(Doctor.clock(ahead, doubt: doubt).level == level)
     }
 
-    @Test func `what a pooler breaks is said by name`() {
+    @Test func `settings that a pooler breaks are named`() {
         var probe = ConnectionProbe()
         #expect(Doctor.judge(probe).map(\.level) == [.well])
         probe.hears = false
@@ -198,7 +198,7 @@ import TidemarkTelemetry
         #expect(Self.bad(Doctor.judge(ServerFigures("<html>"), now: 1)).count == 1)
     }
 
-    @Test func `a running server's own figures read, and say that all is well`() async throws {
+    @Test func `a running server's own figures are parsed, and show that all is well`() async throws {
         try await TestServer.running(environment: TestServer.operated) { server in
             let text = try await server.callAdmin("/metrics").text
             let findings = Doctor.judge(ServerFigures(text), now: Date().timeIntervalSince1970)

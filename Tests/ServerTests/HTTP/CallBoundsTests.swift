@@ -9,11 +9,11 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// What one user may take of a server over HTTP, and what it does for those whom it does not know.
+/// The bounds of one user over HTTP, and the work that the server does for users without access.
 @Suite(.timeLimit(.minutes(5))) struct CallBoundsTests {
     private static let waitingPull = #"{"scopes":[["directory",0]],"wait_ms":25000,"cursor":"#
 
-    /// The body of a pull that waits, from here on.
+    /// The body of a pull that waits for changes after the present head.
     private func waitingPull(_ server: TestServer, as user: String) async throws -> String {
         let answer = try await server.post("/v1/pull", as: user, body: "{}")
         let frames = try PullAnswer.decode(answer.body).frames
@@ -54,7 +54,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a pull that waits counts among its user's calls`() async throws {
+    @Test func `a waiting pull is one of its user's calls in progress`() async throws {
         try await TestServer.running { server in
             let body = try await waitingPull(server, as: "bob")
             async let waiting = server.post("/v1/pull", as: "bob", body: body)
@@ -79,7 +79,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a push that names another's client uses up nothing of its rate`() async throws {
+    @Test func `a push that names another user's client uses up nothing of that client's rate`() async throws {
         try await TestServer.running(limits: ["BURST": "2"], change: TestServer.refillsNothing) { server in
             _ = try await server.post("/v1/clients", as: "ann", body: #"{"client":"\#(Sample.id(1))"}"#)
             func push(as user: String, _ first: UInt64) async throws -> NIOHTTPAnswer {
@@ -97,7 +97,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `looking up whose made-up clients are is bounded for a user`() async throws {
+    @Test func `looking up the owners of invented clients is bounded for each user`() async throws {
         let change: (inout ServerLimits) -> Void = {
             $0.node.clientLookupsBurst = 3
             $0.node.clientLookupsPerSecond = 0
@@ -118,7 +118,7 @@ import TidemarkWire
     @Test(arguments: [
         ("/v1/page", #""coll":"messages""#), ("/v1/history", #""coll":"messages","id":"\#(Sample.id(11))""#),
     ])
-    func `nothing is read for who has no access`(path: String, what: String) async throws {
+    func `nothing is read for a user without access`(path: String, what: String) async throws {
         let store = FaultyStore()
         try await TestServer.running(over: OpenedStore(store)) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
@@ -135,7 +135,7 @@ import TidemarkWire
     @Test(arguments: [
         ("/v1/page", #""coll":"messages""#), ("/v1/history", #""coll":"messages","id":"\#(Sample.id(11))""#),
     ])
-    func `who loses access while the read is under way does not get it`(path: String, what: String) async throws {
+    func `a user who loses access during the read does not get its result`(path: String, what: String) async throws {
         let store = FaultyStore()
         try await TestServer.running(over: OpenedStore(store)) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
@@ -152,11 +152,11 @@ import TidemarkWire
         }
     }
 
-    @Test func `a pull waits no longer than its token is accepted`() async throws {
+    @Test func `a pull waits no longer than its token is valid`() async throws {
         try await TestServer.running { server in
             let body = try await waitingPull(server, as: "bob")
             let start = ContinuousClock.now
-            // Ten seconds of the minute that clocks may differ are left.
+            // Ten seconds are left of the minute by which clocks may differ.
             let token = try await server.expiredToken("bob", since: .seconds(50))
             let answer = try await server.post("/v1/pull", body: body, headers: [("Authorization", "Bearer \(token)")])
             #expect(answer.status == 200)
@@ -164,7 +164,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `however many ask whether the server is ready, the store is asked once in a while`() async throws {
+    @Test func `any number of readiness probes ask the store only once in a while`() async throws {
         let store = FaultyStore()
         try await TestServer.running(over: OpenedStore(store), change: { $0.node.probeLifetime = 600_000 }) { server in
             for _ in 0..<20 {

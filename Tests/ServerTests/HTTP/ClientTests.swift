@@ -31,7 +31,7 @@ import TidemarkWire
         try await server.call("DELETE", "/v1/clients/\(client)", as: user).status
     }
 
-    @Test func `a user lists and removes its own clients, and nobody else's`() async throws {
+    @Test func `a user lists and removes their own clients, and no other user's`() async throws {
         try await TestServer.running { server in
             let phone = try await TestClient.welcomed(server, as: "ann", 1)
             let desk = try await TestClient.welcomed(server, as: "ann", 2)
@@ -61,7 +61,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `with too many clients, the one that would be missed least makes room`() async throws {
+    @Test func `with too many clients, the least useful one makes room`() async throws {
         let change: @Sendable (inout ServerLimits) -> Void = { $0.node.clientUnusedMin = .zero }
         var limits = StoreLimits()
         limits.clientsPerUserMax = 3
@@ -85,7 +85,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `clients that were here lately stay, and who has too many of them is told`() async throws {
+    @Test func `recently seen clients stay, and a user with too many of them is refused`() async throws {
         var limits = StoreLimits()
         limits.clientsPerUserMax = 2
         let store = InMemoryStore(MemoryTables(limits: limits))
@@ -99,7 +99,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `registering has a rate, and no other user pays for it`() async throws {
+    @Test func `registering has a rate for each user`() async throws {
         let change: @Sendable (inout ServerLimits) -> Void = { limits in
             (limits.node.registrationsBurst, limits.node.registrationsPerSecond) = (2, 0)
         }
@@ -112,14 +112,14 @@ import TidemarkWire
             let socket = try await TestClient.greeting(server, as: "ann", 4)
             #expect(try await socket.closeCode() == 4429)
             #expect(try await register(server, 5, as: "bob").status == 200)
-            // Who is registered pays nothing.
+            // A registered client uses nothing of the rate.
             let known = try await TestClient.greeting(server, as: "ann", 2, isNew: false)
             _ = try await known.welcome()
             await known.leave()
         }
     }
 
-    @Test func `that a client is here is written down now and then, and not at each sight`() async throws {
+    @Test func `the last sight of a client is stored now and then, and not each time`() async throws {
         let sightings = Sightings(period: 1_000)
         let one = ConnectionCounts.Client(workspace: WorkspaceID("w"), client: Sample.id(1))
         sightings.note(one, now: 100)
@@ -129,12 +129,12 @@ import TidemarkWire
         #expect(sightings.take(now: 900).isEmpty)
         sightings.note(one, now: 1_100)
         #expect(sightings.take(now: 1_100).count == 1)
-        // The clock was put back.
+        // The clock was set back.
         sightings.note(one, now: 50)
         #expect(sightings.take(now: 50).count == 1)
     }
 
-    @Test func `what a device says of itself is known at once, and written down within a period`() {
+    @Test func `a device's report about itself is known at once, and stored within a period`() {
         let sightings = Sightings(period: 1_000)
         let one = ConnectionCounts.Client(workspace: WorkspaceID("w"), client: Sample.id(1))
         sightings.note(one, app: "shop 1", written: 4, position: 10, now: 100)
@@ -143,7 +143,7 @@ import TidemarkWire
         let known = SeenClient(Sample.id(1), at: 200, app: "shop 1", written: 4, position: 12)
         #expect(sightings.latest(one) == known)
         #expect(sightings.take(now: 900).isEmpty, "not at each sight")
-        // Not seen again: what it said last is not forgotten with it.
+        // It was not seen again: its last report is not forgotten.
         #expect(sightings.take(now: 1_100) == [WorkspaceID("w"): [known]])
         #expect(sightings.take(now: 2_300).isEmpty && sightings.latest(one) == nil)
         sightings.note(one, app: "shop 1", now: 3_000)
@@ -152,7 +152,7 @@ import TidemarkWire
         #expect(sightings.take(now: 3_001).count == 1, "another app at once")
     }
 
-    @Test func `with too many clients what they say is written down the next time, and nobody is kept for it`() {
+    @Test func `with too many clients their reports are stored the next time, and are not kept in memory`() {
         let sightings = Sightings(period: 1_000, clientsMax: 3)
         func client(_ number: UInt64) -> ConnectionCounts.Client {
             ConnectionCounts.Client(workspace: WorkspaceID("w"), client: Sample.id(number))
@@ -161,13 +161,13 @@ import TidemarkWire
         #expect(sightings.take(now: 100)[WorkspaceID("w")]?.count == 2)
         sightings.note(client(1), written: 2, now: 150)
         sightings.note(client(2), written: 2, now: 150)
-        // The third: the news of the two goes with it, and all are forgotten.
+        // The third: the reports of the two are dropped with it, and all are forgotten.
         sightings.note(client(3), written: 1, now: 200)
         #expect(sightings.take(now: 200)[WorkspaceID("w")]?.map(\.written) == [2, 2, 1])
         #expect((1...3).allSatisfy { sightings.latest(client($0)) == nil })
     }
 
-    @Test func `a connected client is seen, and one that is registered no more is closed`() async throws {
+    @Test func `a connected client is seen, and a client that was removed is closed`() async throws {
         let store = InMemoryStore()
         let change: @Sendable (inout ServerLimits) -> Void = { limits in
             (limits.node.renewEvery, limits.node.sightingEvery) = (.milliseconds(20), .milliseconds(1))
@@ -175,7 +175,7 @@ import TidemarkWire
         try await TestServer.running(over: OpenedStore(store), change: change) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let workspace = WorkspaceID("w")
-            // Behind the node's back: as if the batch had never reached it.
+            // Behind the node's back, as if the batch had never reached it.
             let base = try await store.read(ReadSet(), in: workspace).state
             let head = Head(seq: base.head.seq + 1, nonce: 1, time: base.head.time, epoch: base.head.epoch)
             let removal = CommittedBatch(low: head.seq, head: head, removals: [Sample.id(1)])

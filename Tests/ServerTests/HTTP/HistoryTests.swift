@@ -32,7 +32,7 @@ import TidemarkWire
         #expect(try PushAnswer.decode(answer.body).outcomes.allSatisfy { $0.rejection == nil })
     }
 
-    /// Ann's conversation with bob, named by both without knowledge of each other.
+    /// Writes Ann's conversation with bob, which both name, neither knowing of the other's write.
     private func prepare(_ server: TestServer) async throws {
         try await push(
             server, as: "ann", 1, app: "demo\u{7} 1", Sample.conversation(20, of: "ann", "bob"),
@@ -52,7 +52,7 @@ import TidemarkWire
         #expect(entry?.author == UserID("bob") && entry?.client == Sample.id(2) && entry?.app == "demo 2")
     }
 
-    @Test func `who holds the scope is told over HTTP, and nobody else`() async throws {
+    @Test func `a member of the scope gets the history over HTTP, and no other user`() async throws {
         try await TestServer.running { server in
             try await prepare(server)
             func ask(_ user: String, _ request: HistoryRequest) async throws -> NIOHTTPAnswer {
@@ -73,7 +73,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `on a socket it is told once the stream is there, and refused without the grant`() async throws {
+    @Test func `on a socket the history is sent once the stream has it, and refused without the grant`() async throws {
         try await TestServer.running { server in
             try await prepare(server)
             let ann = try await TestClient.welcomed(server, as: "ann", 3)

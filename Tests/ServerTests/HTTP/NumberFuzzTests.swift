@@ -7,7 +7,7 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// Each number of calls, messages and addresses at its extremes, sent to a running server: it answers, and goes on.
+/// Sends a running server the extremes of each number in calls, messages and addresses: it answers, and goes on.
 @Suite(.timeLimit(.minutes(5))) struct NumberFuzzTests {
     private static let extremes = [
         "\(Int64.min)", "\(Int64.max)", "-1", "0", "9007199254740991", "9007199254740992", "1e308", "-1.5",
@@ -61,7 +61,7 @@ import TidemarkWire
         "record?workspace=w&record=RECORD&span=1",
     ]
 
-    /// The text with each of its numbers, beside those that are part of a word, at each extreme.
+    /// The text with each number (unless it is part of a word) replaced by each extreme.
     private static func spoilt(_ text: String) -> [String] {
         text.matches(of: /[:=,\[][01259](?=[,}\]&]|$)/).flatMap { match in
             let number = text.index(after: match.range.lowerBound)..<match.range.upperBound
@@ -98,7 +98,7 @@ import TidemarkWire
                         isAdmin
                         ? try await server.adminCall(path, body: body)
                         : try await server.post(path, as: "ann", body: body)
-                    // A number far ahead of what is acknowledged is told to come later.
+                    // A number far beyond the acknowledged ones is refused with a wait.
                     let isAnswer = answer.status < 500 || answer.text.contains(#""code":"overloaded""#)
                     #expect(isAnswer, "\(path) \(body): \(answer.status) \(answer.text)")
                     count += 1
@@ -131,7 +131,7 @@ import TidemarkWire
                         server, as: "bob", 3, isNew: false, counter: counter, scopes: [], hears: true)
                     _ = try await bob.welcome()
                     _ = try await bob.changes()
-                    // Until the end, whatever it says before; a server that has closed hears no goodbye.
+                    // Reads until the connection ends, whatever is sent before; a closed server gets no goodbye.
                     do {
                         try await bob.send(message)
                         try await bob.send(.bye)

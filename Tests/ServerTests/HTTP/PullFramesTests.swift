@@ -22,7 +22,7 @@ import TidemarkWire
         standing(context.seal.cursor(head(seq), workspace: workspace.text), context)
     }
 
-    /// The pull of a client that goes on from a cursor.
+    /// The pull of a client that continues from a cursor.
     private func standing(_ cursor: String, _ context: SessionContext) -> Standpoint {
         let place = context.read(cursor, in: workspace)?.proof
         return Standpoint(
@@ -66,14 +66,14 @@ import TidemarkWire
     @Test func `a window of a later state leaves the end inconsistent`() throws {
         let context = try context()
         var frames = PullFrames(from: standing(1, context), in: workspace, context: context)
-        // Record 3 may have gone to number 10 between the snapshot and this read: it is missing here.
+        // Record 3 may have moved to number 10 between the snapshot and this read: it is missing here.
         let gotFurther = try frames.add(window([], after: 1, through: 9, state: 10))
         let isConsistent = try frames.finish(SessionSnapshot(head: head(9)))
         #expect(gotFurther && !isConsistent)
         let end = try #require(decoded(frames).last?.cursor)
         let place = try #require(context.seal.read(end, workspace: "w"))
         #expect(place.head.seq == 9 && place.looked?.seq == 10)
-        // The next pull goes on from there, and is whole where that is reached.
+        // The next pull continues there, and is whole when that number is reached.
         var next = PullFrames(from: standing(end, context), in: workspace, context: context)
         _ = try next.add(window([record(10)], after: 9, through: 10, state: 10))
         let isWhole = try next.finish(SessionSnapshot(head: head(10)))
@@ -82,7 +82,7 @@ import TidemarkWire
         #expect(try context.seal.read(#require(changes.last?.cursor), workspace: "w")?.looked == nil)
     }
 
-    @Test func `what is read of another history ends the pull, before it and at its end`() throws {
+    @Test func `a read of another history ends the pull, before it and at its end`() throws {
         let context = try context()
         var frames = PullFrames(from: standing(5, context), in: workspace, context: context)
         var lost = window([record(8)], after: 5, through: 9)
@@ -105,7 +105,7 @@ import TidemarkWire
             head: head(9), client: ClientRow(id: client, user: UserID("ann"), settledThrough: 3), results: [result])
     }
 
-    @Test func `what is settled is told behind the rows, in the last frame`() throws {
+    @Test func `settled transactions are sent after the rows, in the last frame`() throws {
         let context = try context()
         var frames = PullFrames(from: standing(1, context), in: workspace, context: context)
         _ = try frames.add(window([record(3)], after: 1, through: 4))
@@ -116,10 +116,10 @@ import TidemarkWire
         #expect(changes.last?.settled?.outcomes.map(\.number) == [3])
     }
 
-    @Test func `what is settled is not told while a row of it may be missing`() throws {
+    @Test func `settled transactions are not sent while a row of them may be missing`() throws {
         let context = try context()
         var frames = PullFrames(from: standing(1, context), in: workspace, context: context)
-        // The client's record went from number 8 to 10 before this read.
+        // The client's record moved from number 8 to 10 before this read.
         _ = try frames.add(window([record(3)], after: 1, through: 9, state: 10))
         let isConsistent = try frames.finish(settledSnapshot())
         let changes = try decoded(frames)
@@ -134,7 +134,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a window that does not get further ends the pull`() throws {
+    @Test func `a window that does not advance ends the pull`() throws {
         let context = try context()
         var frames = PullFrames(from: standing(5, context), in: workspace, context: context)
         let gotFurther = try frames.add(window([], after: 5, through: 5))

@@ -48,7 +48,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a cursor that is not ours is a resync and another's client is refused`() async throws {
+    @Test func `a foreign cursor is a resync, and another user's client is refused`() async throws {
         try await TestServer.running { server in
             _ = try await TestClient.welcomed(server, as: "ann", 1)
             let answer = try await pull(server, as: "bob", cursor: "AQAA", scopes: [directory])
@@ -61,7 +61,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a waiting pull is woken by what concerns it, not by what does not`() async throws {
+    @Test func `a waiting pull is woken by changes that concern it, and by no others`() async throws {
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let cursor = try changes(try await pull(server, as: "bob")).last?.cursor
@@ -77,7 +77,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a pull that waits in vain tells how far the order is`() async throws {
+    @Test func `a pull that waits in vain returns the head of the order`() async throws {
         try await TestServer.running { server in
             let cursor = try changes(try await pull(server, as: "bob")).last?.cursor
             let answer = try await pull(server, as: "bob", cursor: cursor, scopes: [directory], wait: 50)
@@ -96,7 +96,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a long way is told in several answers`() async throws {
+    @Test func `a long catch-up is sent in several answers`() async throws {
         try await TestServer.running(limits: ["RATE": "100000", "BURST": "100000"]) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let start = try changes(try await pull(server, as: "bob")).last?.cursor

@@ -9,9 +9,9 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// `/readyz` answers for what this server can do now, not only for whether it runs.
+/// `/readyz` reports whether this server can serve now, not only whether it runs.
 @Suite(.timeLimit(.minutes(5))) struct ReadinessTests {
-    /// Asks until the answer has this status.
+    /// Repeats the request until the answer has this status.
     private func readiness(of server: TestServer, until status: Int) async throws -> String {
         while true {
             try Task.checkCancellation()
@@ -21,7 +21,7 @@ import TidemarkWire
     }
 
     @Test(arguments: StoreError.Fault.allCases)
-    func `a server whose commits fail is not ready from the first failure on, until one comes through`(
+    func `a server whose commits fail is not ready from the first failure until one succeeds`(
         _ fault: StoreError.Fault
     ) async throws {
         let store = FaultyStore()
@@ -40,7 +40,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a server to which nobody comes any more is ready again once the store can be written`() async throws {
+    @Test func `a server that gets no more clients is ready again once the store can be written`() async throws {
         let store = FaultyStore()
         try await TestServer.running(
             over: OpenedStore(store),

@@ -65,7 +65,7 @@ import TidemarkWire
         ("/v1/page", String(repeating: "[", count: 1_000)),
         ("/v1/history", "{}"), ("/v1/history", #"{"scope":"a","coll":"users","id":"x","limit":1}"#),
     ])
-    func `what does not follow the protocol is 400 and says why`(path: String, body: String) async throws {
+    func `a call that violates the protocol is 400 and says why`(path: String, body: String) async throws {
         try await TestServer.running { server in
             let answer = try await server.post(path, as: "ann", body: body)
             #expect(answer.status == 400)
@@ -84,7 +84,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a client registers once for one user`() async throws {
+    @Test func `a client is registered once, for one user`() async throws {
         try await TestServer.running { server in
             for _ in 0..<2 {
                 let answer = try await register(server)
@@ -144,7 +144,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a push that cannot be settled says what is in the way`() async throws {
+    @Test func `a push that cannot be settled says what prevents it`() async throws {
         try await TestServer.running { server in
             let unknown = try await push(server, from: 1, Sample.profile(10))
             #expect(unknown.status == 409 && unknown.text.contains(#""code":"client_unknown""#))
@@ -181,11 +181,11 @@ import TidemarkWire
         }
     }
 
-    @Test func `a store that stays away is 503`() async throws {
+    @Test func `a store that remains unavailable is 503`() async throws {
         let store = FaultyStore()
         try await TestServer.running(over: OpenedStore(store), change: { $0.lane.attemptsMax = 2 }) { server in
             _ = try await register(server)
-            // Whose a client is is asked once.
+            // The owner of a client is read once.
             for isKnown in [false, true] {
                 store.faults.withLock { ($0.commitsLost, $0.sessionsLost) = isKnown ? (2, 1) : (0, 2) }
                 let lost = try await push(server, from: isKnown ? 2 : 1, Sample.profile(10))
@@ -198,7 +198,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a page is for members, under the grant that they hold`() async throws {
+    @Test func `a page is sent to members, under the grant that they hold`() async throws {
         try await TestServer.running { server in
             _ = try await register(server)
             _ = try await push(

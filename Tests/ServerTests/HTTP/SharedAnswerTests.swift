@@ -4,7 +4,7 @@ import TidemarkLock
 @testable import TidemarkAPI
 
 @Suite(.timeLimit(.minutes(5))) struct SharedAnswerTests {
-    @Test func `who asks while another asks gets that answer`() async {
+    @Test func `a caller that asks during another's question gets the same answer`() async {
         let shared = SharedAnswer<Int>(lifetime: 100)
         let question = Question()
         let answers = await withTaskGroup(of: Int.self) { group in
@@ -18,7 +18,7 @@ import TidemarkLock
         #expect(question.count == 1)
     }
 
-    @Test func `an answer is good for its time, and not under a clock that was put back`() async {
+    @Test func `an answer is good for its time, and not under a clock that was set back`() async {
         let shared = SharedAnswer<Int>(lifetime: 100)
         func ask(at now: Int64, _ answer: Int) async -> Int { await shared.value(now: { now }) { answer } }
         #expect(await ask(at: 1_000, 1) == 1)
@@ -27,7 +27,7 @@ import TidemarkLock
         #expect(await ask(at: 500, 4) == 4)
     }
 
-    @Test func `a question that was cut short says nothing to the others`() async {
+    @Test func `a cancelled question gives the others no answer`() async {
         let shared = SharedAnswer<Bool>(lifetime: 1_000_000)
         let impatient = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -38,7 +38,7 @@ import TidemarkLock
     }
 }
 
-/// Is answered by 7 once that is allowed, and counts how often it is put.
+/// A question with the answer 7 once that is allowed, which counts how often it is asked.
 private final class Question: Sendable {
     private let asked = Lock(0)
     private let gate: AsyncStream<Void>

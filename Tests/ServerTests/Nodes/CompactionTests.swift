@@ -8,12 +8,12 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkNode
 
-/// A server that forgets what is old: who was away comes back without a word of what is dead, and loses nothing.
+/// A server that forgets old data: a client that was away returns without dead records, and loses nothing.
 @Suite(.timeLimit(.minutes(5))) struct CompactionTests {
     private static let directory = HeldScope(scope: ScopeID("directory"), since: 0)
     private static let workspace = WorkspaceID("w")
 
-    /// Everything is old at once: a look at the wall clock decides nothing here.
+    /// Everything is old at once, so that no look at the wall clock decides here.
     private static let forgetsAtOnce: @Sendable (inout ServerLimits) -> Void = { limits in
         limits.node.compaction.keep = -3_600_000
         limits.node.compaction.clientGrace = 0
@@ -46,7 +46,7 @@ import TidemarkWire
         CompactionService(node: server.node, store: store)
     }
 
-    @Test func `who comes back from below the horizon fills its scopes anew, by socket and by pull`() async throws {
+    @Test func `a client from below the horizon fills its scopes anew, by socket and by pull`() async throws {
         let store = InMemoryStore()
         try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
             server in
@@ -73,13 +73,13 @@ import TidemarkWire
         return try await bob.welcome()
     }
 
-    @Test func `who is connected goes on, and writes as before`() async throws {
+    @Test func `a connected client continues, and writes as before`() async throws {
         let store = InMemoryStore()
         try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
             server in
             let (ann, _, _) = try await leaveAndDelete(server)
             try await service(server, store).takeTurns()
-            // Its tombstone is gone, and with it the record: the id is free.
+            // Its tombstone is gone, and the record with it: the id is free.
             try await ann.push(from: 4, deletion(13, of: 10), Sample.profile(10, name: "anew"))
             let frames = try await ann.settled(through: 5)
             #expect(frames.flatMap { $0.settled?.outcomes ?? [] }.map(\.rejection?.code) == [.notFound, nil])
@@ -87,7 +87,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a clock that jumps makes the server forget no revocation that it knows`() async throws {
+    @Test func `a clock that jumps makes the server forget no known revocation`() async throws {
         let store = InMemoryStore()
         let ahead = Lock<Milliseconds>(0)
         var surroundings = ServerAssembly.Surroundings()
@@ -107,7 +107,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a clock that jumps makes the server forget nothing, and a line tells of it`() async throws {
+    @Test func `a clock that jumps makes the server forget nothing, and the log reports it`() async throws {
         let (store, log) = (InMemoryStore(), LogCapture())
         let ahead = Lock<Milliseconds>(0)
         var surroundings = ServerAssembly.Surroundings()
@@ -139,11 +139,11 @@ import TidemarkWire
         #expect(log.lines.count { $0.contains("The clock is ahead of all evidence") } == 1)
     }
 
-    @Test func `a client that nobody sees goes, unless outcomes wait for it or it is connected`() async throws {
+    @Test func `an unseen client is removed, unless outcomes wait for it or it is connected`() async throws {
         let store = InMemoryStore()
         try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
             server in
-            // 1 is here; 2 has left without a write; 3 has left without having acknowledged its outcome.
+            // 1 is connected; 2 has left without a write; 3 has left without having acknowledged its outcome.
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let bob = try await TestClient.welcomed(server, as: "bob", 2)
             let cyd = try await TestClient.welcomed(server, as: "cyd", 3)
@@ -160,13 +160,13 @@ import TidemarkWire
             #expect(left == [Sample.id(1), Sample.id(3)])
             let late = try await TestClient.greeting(server, as: "bob", 2, isNew: false, counter: 2)
             #expect(try await late.closeCode() == 4410)
-            // The removal was a batch of the order, which everybody hears of in time.
+            // The removal was a batch of the order, which reaches every client in time.
             try await ann.push(from: 1, Sample.profile(21))
             #expect(try await ann.settled(through: 1).flatMap(\.records).map(\.seq).last == 3)
         }
     }
 
-    @Test func `the server takes turns by itself, and says what it did`() async throws {
+    @Test func `the server compacts by itself, and logs what it did`() async throws {
         let (store, log) = (InMemoryStore(), LogCapture())
         try await TestServer.running(
             over: OpenedStore(store, compaction: store), log: log,
@@ -181,7 +181,7 @@ import TidemarkWire
         #expect(log.lines.contains { $0.hasPrefix("info Compacted a workspace") && $0.contains("tombstones=1") })
     }
 
-    @Test func `a workspace that keeps longer is left alone`() async throws {
+    @Test func `a workspace that keeps its past longer is left alone`() async throws {
         let store = InMemoryStore()
         try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
             server in
@@ -192,7 +192,7 @@ import TidemarkWire
         }
     }
 
-    /// Every blob has been in its stage for decades.
+    /// Makes every blob look decades old.
     private func age(_ blobs: InMemoryBlobStore) async throws {
         let all = DueStages(neededBelow: .max, unnamedAbove: BlobStage.withdrawnBound, withdrawnAbove: .min)
         for blob in try await blobs.dueBlobs(of: Self.workspace, all) {
@@ -206,7 +206,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `blobs that nothing names go while the server serves, and it says so`() async throws {
+    @Test func `unreferenced blobs are deleted while the server serves, and it logs that`() async throws {
         let (records, blobs, log) = (InMemoryStore(), InMemoryBlobStore(), LogCapture())
         try await TestServer.running(
             over: OpenedStore(records, blobs: blobs, compaction: records), log: log,

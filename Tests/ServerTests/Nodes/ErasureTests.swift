@@ -7,7 +7,8 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkNode
 
-/// A server under whose hands something is erased: whoever is connected, or comes, is told, by what every client knows.
+/// A server on which a scope is erased: connected and returning clients learn of it through messages that every client
+/// knows.
 @Suite(.timeLimit(.minutes(5))) struct ErasureTests {
     private static let workspace = WorkspaceID("w")
 
@@ -22,7 +23,7 @@ import TidemarkWire
                 }))
     }
 
-    @Test func `who is connected loses an erased scope, and may write there no more`() async throws {
+    @Test func `a connected client loses an erased scope, and may no longer write to it`() async throws {
         let store = InMemoryStore()
         try await TestServer.running(over: OpenedStore(store, erasure: store)) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
@@ -36,7 +37,7 @@ import TidemarkWire
             try await ann.push(from: 3, Sample.message(12, in: 10), Sample.profile(13))
             let outcomes = try await ann.settled(through: 4).flatMap { $0.settled?.outcomes ?? [] }
             #expect(outcomes.map(\.rejection?.code) == [.forbidden, nil])
-            // From a cursor that the ring had: what is told comes from the store, which has nothing of the scope.
+            // The cursor is in the ring, but the changes come from the store, which has nothing of the scope.
             let bob = try await TestClient.greeting(
                 server, as: "bob", 2, cursor: cursor, scopes: [HeldScope(scope: Sample.scope(10), since: 1)])
             #expect(try await bob.welcome().purged == [Sample.scope(10)])
@@ -44,7 +45,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a trusted backend is refused where it writes into an erased scope, alone`() async throws {
+    @Test func `a trusted backend's write into an erased scope is refused alone`() async throws {
         let store = InMemoryStore()
         try await TestServer.running(over: OpenedStore(store, erasure: store)) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
@@ -60,7 +61,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `who comes with a copy of an erased workspace is told to delete it, and that there is nothing more`()
+    @Test func `a client with a copy of an erased workspace is told to delete it, and that nothing more follows`()
         async throws
     {
         let store = InMemoryStore()

@@ -4,12 +4,12 @@ import TidemarkStore
 
 @testable import TidemarkNode
 
-/// Nothing is forgotten because of one clock alone.
+/// One clock alone never makes the server forget anything.
 @Suite struct ForgettingClockTests {
     private static let (hour, day): (Milliseconds, Milliseconds) = (3_600_000, 86_400_000)
     private static let start: Milliseconds = 1_000 * day
 
-    /// A clock that has looked once, at a database that was compacted just before.
+    /// A clock that was read once, on a database that was compacted just before.
     private func clock() -> ForgettingClock {
         var clock = ForgettingClock()
         let look = clock.look(wall: Self.start, ClockWitness(reached: Self.start), uptime: .seconds(60))
@@ -17,7 +17,7 @@ import TidemarkStore
         return clock
     }
 
-    @Test func `it follows a clock that runs as it should`() {
+    @Test func `it follows a clock that runs normally`() {
         var clock = clock()
         for minutes: Milliseconds in stride(from: 1, through: 10_000, by: 7) {
             let wall = Self.start + minutes * 60_000
@@ -26,7 +26,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `one look by a clock that is 120 days ahead moves it by less than an hour, and is told`() {
+    @Test func `one reading of a clock that is 120 days ahead moves it by less than an hour, and is reported`() {
         var clock = clock()
         let jump = clock.look(
             wall: Self.start + 120 * Self.day, ClockWitness(reached: Self.start), uptime: .seconds(120))
@@ -38,14 +38,14 @@ import TidemarkStore
         #expect(back.time == Self.start + 120_000 && back.isTrusted && back.isNews)
     }
 
-    @Test func `a commit of the clock that jumped, or its turn, is no evidence for it`() {
+    @Test func `a commit or a compaction by the clock that jumped is no evidence for it`() {
         var clock = clock()
         var reached = Self.start
         for minute: Int64 in 2...200 {
             let look = clock.look(
                 wall: Self.start + 120 * Self.day, ClockWitness(reached: reached), uptime: .seconds(minute * 60))
             #expect(!look.isTrusted)
-            // The turn is noted by its time.
+            // The compaction is stored with its time.
             reached = max(reached, look.time)
         }
         #expect(reached <= Self.start + 7 * Self.day)
@@ -96,7 +96,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a clock that is behind, and then right again, is not refused`() {
+    @Test func `a clock that was behind and is right again is not refused`() {
         var clock = clock()
         let behind = clock.look(wall: 1_000, ClockWitness(reached: Self.start), uptime: .seconds(120))
         #expect(behind.time == 1_000 && behind.isTrusted)

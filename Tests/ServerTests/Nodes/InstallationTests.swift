@@ -10,7 +10,7 @@ import TidemarkWire
         .ephemeral(Ephemeral(scope: Sample.scope(10), kind: "typing", lifetime: lifetime))
     }
 
-    /// Two members of one conversation at two servers of an installation.
+    /// Connects two members of one conversation to two servers of an installation.
     private static func pair(
         _ schema: PostgresSchemaForTests,
         _ body: @Sendable (_ ann: TestClient, _ bob: TestClient) async throws -> Void
@@ -27,7 +27,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `what is said in one is not heard in the other, by users of the same names in the same scope`()
+    @Test func `messages of one are not received in the other, by users of the same names in the same scope`()
         async throws
     {
         try await PostgresSchemaForTests.with { here in
@@ -36,7 +36,7 @@ import TidemarkWire
                     try await Self.pair(there) { ann2, bob2 in
                         try await ann.send(Self.typing(1_111))
                         #expect(try await bob.ephemeral().lifetime == 1_111)
-                        // Notified later: whoever heard the first would have it before this.
+                        // Notified later: a client that received the first would have it before this.
                         try await ann2.send(Self.typing(2_222))
                         #expect(try await bob2.ephemeral().lifetime == 2_222)
                         try await ann.send(Self.typing(3_333))

@@ -5,9 +5,9 @@ import TidemarkWire
 
 @testable import TidemarkNode
 
-/// The order in which reads go.
+/// The order in which reads are made.
 @Suite(.timeLimit(.minutes(5))) struct ReadGateTests {
-    /// The reads that went, in their order.
+    /// The reads that were made, in their order.
     private final class Order: Sendable {
         private let names = Lock<[String]>([])
 
@@ -16,9 +16,9 @@ import TidemarkWire
         func append(_ name: String) { names.withLock { $0.append(name) } }
     }
 
-    /// Runs `ask` while the only permit of a gate is taken, then gives it back.
+    /// Runs `ask` while the only permit of a gate is taken, then gives the permit back.
     ///
-    /// - Returns: the reads in the order in which they went.
+    /// - Returns: the reads in the order in which they were made.
     private static func order(
         _ ask: (ReadGate, inout ThrowingDiscardingTaskGroup<any Error>, Order) async throws -> Void
     ) async throws -> [String] {
@@ -39,7 +39,7 @@ import TidemarkWire
         return order.all
     }
 
-    @Test func `a workspace whose reads of 10,000 scopes wait delays another one by a single read`() async throws {
+    @Test func `a workspace with 10,000 scopes waiting to be read delays another one by a single read`() async throws {
         let order = try await Self.order { gate, group, order in
             for _ in 0..<10_000 {
                 group.addTask { await gate.pass(for: WorkspaceID("a")) { order.append("a") } }
@@ -51,7 +51,7 @@ import TidemarkWire
         #expect(order.count == 10_001 && order.firstIndex(of: "b") == 1)
     }
 
-    @Test func `workspaces take turns, and the reads of each go in their order`() async throws {
+    @Test func `workspaces take turns, and the reads of each keep their order`() async throws {
         let order = try await Self.order { gate, group, order in
             for (index, name) in ["a1", "a2", "a3", "b1", "-1", "b2", "c1", "-2"].enumerated() {
                 let workspace = name.first == "-" ? nil : WorkspaceID(String(name.prefix(1)))
@@ -62,7 +62,7 @@ import TidemarkWire
         #expect(order == ["a1", "b1", "-1", "c1", "a2", "b2", "-2", "a3"])
     }
 
-    @Test func `a server's reads of pages say whose they are`() async throws {
+    @Test func `a server's page reads name their workspace`() async throws {
         let order = Order()
         try await TestServer.running { server in
             let node = server.node

@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import TidemarkNode
 
-/// Which numbers enough standbys have, by what was remembered of the log.
+/// The numbers that enough standbys have, by remembered positions of the log.
 @Suite struct ReplicaSamplesTests {
     private static let workspace = WorkspaceID("w")
 
@@ -31,12 +31,12 @@ import TidemarkStore
         #expect(through(samples, head(9)) == 5)
         samples.take(report(head(9), written: 300, confirmed: 199))
         #expect(through(samples, head(9)) == 5)
-        // The order stands: the position that was read first is enough.
+        // The order does not move: the position that was read first is enough.
         samples.take(report(head(9), written: 400, confirmed: 200))
         #expect(through(samples, head(9)) == 9 && samples.waiting(in: Self.workspace) == 0)
     }
 
-    @Test func `without enough standbys nothing more is safe, and what was stays so`() {
+    @Test func `without enough standbys nothing more is safe, and safe numbers stay safe`() {
         var samples = ReplicaSamples()
         samples.take(report(head(5), written: 100, confirmed: nil))
         #expect(through(samples, head(5)) == 0)
@@ -50,14 +50,14 @@ import TidemarkStore
         var samples = ReplicaSamples()
         samples.take(report(head(5), written: 100, confirmed: 100))
         samples.take(report(head(9), written: 200, confirmed: 100))
-        // The new primary has written further than the lost number 9, and its standby has less of that.
+        // The new primary has written beyond the lost number 9, and its standby has less of that.
         samples.take(report(head(12), written: 260, confirmed: 250, log: "7 00000002"))
         #expect(through(samples, head(12)) == 0)
         samples.take(report(head(12), written: 270, confirmed: 260, log: "7 00000002"))
         #expect(through(samples, head(12)) == 12)
     }
 
-    @Test func `of an order that went back, and in another epoch, nothing is safe by what was remembered`() {
+    @Test func `in an order that went back, and in another epoch, remembered positions make nothing safe`() {
         var back = ReplicaSamples()
         back.take(report(head(9), written: 100, confirmed: 50))
         back.take(report(head(7), written: 200, confirmed: 100))
@@ -71,7 +71,7 @@ import TidemarkStore
         #expect(through(epochs, head(10, epoch: 2)) == 0)
     }
 
-    @Test func `while standbys are away little is remembered, and the newest of it`() {
+    @Test func `while standbys are away few positions are remembered, the newest among them`() {
         var samples = ReplicaSamples()
         for number in 1...1_000 as ClosedRange<Int64> {
             samples.take(report(head(number), written: number * 10, confirmed: nil))

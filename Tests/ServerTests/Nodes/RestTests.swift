@@ -8,7 +8,7 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkNode
 
-/// What a process lets go: recent batches beyond a bound, workspaces that nobody is connected to.
+/// Memory that a process frees: recent batches beyond a bound, workspaces without connections.
 @Suite(.timeLimit(.minutes(5))) struct RestTests {
     private static let workspace = WorkspaceID("dev")
     private static let seal = CursorSeal(key: SymmetricKey(data: Array("a key of the test suite".utf8)))
@@ -37,7 +37,7 @@ import TidemarkWire
         #expect(rings.hub.ringBytes == Rings.batchBytes)
     }
 
-    @Test func `of what was before something was erased no batch stays in memory`() throws {
+    @Test func `no batch from before an erasure stays in memory`() throws {
         var rings = try Rings(bytesMax: .max)
         for seq in Int64(1)...5 { rings.commit(seq, in: Self.workspace) }
         rings.commit(6, in: Self.workspace, forgets: true)
@@ -46,7 +46,7 @@ import TidemarkWire
         #expect(rings.hub.ringBytes == Rings.batchBytes)
     }
 
-    @Test func `a workspace rests once nobody needed it for long, and is opened anew`() async throws {
+    @Test func `a workspace rests after long disuse, and is opened anew`() async throws {
         let feeds = Feeds(inboxes: [], seal: Self.seal)
         let feed = feeds.open(Self.workspace)
         let head = Head(seq: 3, nonce: 1, time: 1, epoch: 1)
@@ -95,7 +95,7 @@ import TidemarkWire
     }
 }
 
-/// A fan-out that only gets empty batches.
+/// A hub that receives only empty batches.
 private struct Rings {
     static let batchBytes = DeliveryBatch(batch(1), cursor: "").byteCount
     var hub: Hub
@@ -110,7 +110,7 @@ private struct Rings {
         hub = Hub(context: context, limits: limits)
     }
 
-    /// Commits the batch of one number, at that time.
+    /// Commits the batch with one number, at that time.
     mutating func commit(_ seq: SequenceNumber, in workspace: WorkspaceID, forgets: Bool = false) {
         var effects: [SessionEffect] = []
         hub.apply(.follow(workspace, Head(seq: 0, nonce: 0, time: 0, epoch: 1)), now: seq, into: &effects)

@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import TidemarkAssembly
 
-/// A server's word on a database that was restored before it started.
+/// A server's report of a database that was restored before it started.
 @Suite(.timeLimit(.minutes(5))) struct RestoredEpochTests {
     private static let series = #"tidemark_epochs_total{reason="restore"}"#
 
@@ -32,7 +32,7 @@ import TidemarkStore
             try await ann.push(from: 1, Sample.profile(12))
             _ = try await ann.settled(through: 1)
         }
-        // Something was written in the epoch: it is no news any more.
+        // A write was committed in the epoch, so the restore is no longer reported.
         try await Self.with(store) { server in
             _ = try await TestClient.welcomed(server, as: "dan", 4)
             #expect(try await Figures(of: server)[Self.series] ?? 0 == 0)

@@ -14,7 +14,7 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// A database that loses its last commits, as by a failover to a copy that lagged behind, under a server that runs on.
+/// A database that loses its last commits under a running server, as by a failover to a copy that lagged behind.
 @Suite(.timeLimit(.minutes(5))) struct RewindTests {
     private static let directory = ScopeID("directory")
 
@@ -38,7 +38,7 @@ import TidemarkWire
     ) async throws {
         #expect(try await ann.closeCode() == 1001)
         #expect(try await bob.closeCode() == 1001)
-        // Who was registered since is not known any more.
+        // A client that was registered since is unknown.
         let stranger = try await TestClient.greeting(server, as: "bob", 2, isNew: false, counter: 2)
         #expect(try await stranger.closeCode() == 4410)
 
@@ -53,7 +53,7 @@ import TidemarkWire
         // One number is the epoch's.
         #expect(welcome.epoch == 2)
         #expect(try await again.settled(through: 2).last?.records.map(\.seq) == [3])
-        // The number is there again, of another history.
+        // The number was given again, in another history.
         let late = try await TestClient.greeting(server, as: "ann", 1, isNew: false, counter: 3, cursor: cursor)
         #expect(try await late.welcome().cursorState == .resync)
         let new = try await TestClient.welcomed(server, as: "cyd", 3)
@@ -68,7 +68,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `what a database has lost is told to nobody any more, and everybody gets on`() async throws {
+    @Test func `what a database has lost is sent to no client any more, and every client continues`() async throws {
         let (store, log) = (InMemoryStore(), LogCapture())
         try await TestServer.running(
             over: OpenedStore(store, isShared: true), log: log, change: { $0.node.pollEvery = .milliseconds(20) }
@@ -89,7 +89,7 @@ import TidemarkWire
             ])
     }
 
-    @Test func `who comes before the next look at the database is not shown what it has lost either`() async throws {
+    @Test func `a client that connects before the node notices is not shown lost data either`() async throws {
         let store = InMemoryStore()
         try await TestServer.running(
             over: OpenedStore(store, isShared: true), change: { $0.node.pollEvery = .seconds(3_600) }
@@ -109,8 +109,8 @@ import TidemarkWire
         }
     }
 
-    /// What anybody can say, and cursors that another server has sealed.
-    @Test func `nothing that a client says by itself begins an epoch`() async throws {
+    /// Covers all that a client can send, and cursors that another server has sealed.
+    @Test func `no message of a client begins an epoch`() async throws {
         let store = InMemoryStore()
         try await TestServer.running(over: OpenedStore(store, isShared: true)) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
@@ -140,7 +140,7 @@ import TidemarkWire
                 let kept = store.snapshot
                 try await ann.push(from: 1, Sample.profile(11))
                 let cursor = try #require(try await ann.settled(through: 1).last).cursor
-                // Bob's node has told of it, too.
+                // Bob's node has delivered it, too.
                 try await bob.push(from: 1, Sample.profile(12))
                 _ = try await bob.settled(through: 1)
                 store.restore(kept)
@@ -157,7 +157,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a pull that waits comes back when the database goes back`() async throws {
+    @Test func `a waiting pull returns when the database goes back`() async throws {
         let store = InMemoryStore()
         try await TestServer.running(
             over: OpenedStore(store, isShared: true), change: { $0.node.pollEvery = .milliseconds(20) }
@@ -175,7 +175,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a server that is started on an older file says so, and its clients get on`() async throws {
+    @Test func `a server started on an older file reports it, and its clients continue`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rewind-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let (path, older) = (folder.path + "/store.sqlite", folder.path + "/older.sqlite")
@@ -213,7 +213,7 @@ import TidemarkWire
     }
 
     @Test(.enabled(if: PostgresSchemaForTests.isGiven))
-    func `a PostgreSQL that has lost its last commits is begun again from, with the process running on`() async throws {
+    func `a running server starts again from a PostgreSQL that has lost its last commits`() async throws {
         try await PostgresSchemaForTests.with { schema in
             try await TestServer.running(
                 over: try await schema.open(), change: { $0.node.pollEvery = .milliseconds(50) }
@@ -263,12 +263,12 @@ struct PostgresSchemaForTests: Sendable {
         return try await OpenedStore.postgres(connectionString, configuration, logger: logger)
     }
 
-    /// Notes what is stored.
+    /// Remembers what is stored.
     func keep() async throws {
         try await run(Self.tables.map { "CREATE TABLE kept_\($0) AS TABLE sync_\($0)" }.joined(separator: "; "))
     }
 
-    /// Puts it back, in one transaction: what was committed since is gone.
+    /// Restores it in one transaction: later commits are lost.
     func goBack() async throws {
         let steps = Self.tables.map { "DELETE FROM sync_\($0); INSERT INTO sync_\($0) SELECT * FROM kept_\($0)" }
         try await run((["LOCK TABLE sync_workspace IN ACCESS EXCLUSIVE MODE"] + steps).joined(separator: "; "))

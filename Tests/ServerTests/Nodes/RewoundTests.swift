@@ -11,11 +11,11 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// who shows past cursors is told how far the database went back, and asks for single records.
+/// a client that sends past cursors learns how far the database went back, and requests single records.
 @Suite(.timeLimit(.minutes(5))) struct RewoundTests {
     private static let directory = HeldScope(scope: ScopeID("directory"), since: 0)
 
-    /// The cursors that Ann stood at, oldest first.
+    /// Writes as Ann, and returns the cursors that she reached, oldest first.
     private static func write(_ numbers: ClosedRange<Int64>, as ann: TestClient) async throws -> [String] {
         var cursors: [String] = []
         for number in numbers {
@@ -25,7 +25,7 @@ import TidemarkWire
         return cursors
     }
 
-    /// Ann has written 1 to 6, of which 3 are kept, and shows where she stood.
+    /// Ann has written 1 to 6, of which 3 are kept, and sends her past cursors.
     private static func expectTail(_ server: TestServer, _ cursors: [String]) async throws {
         let ends = Array(cursors.dropLast().reversed())
         let ann = try await TestClient.greeting(
@@ -37,14 +37,14 @@ import TidemarkWire
         #expect(welcome.kept == [directory] && welcome.purged.isEmpty && welcome.added.isEmpty)
         let frame = try await ann.changes()
         #expect(frame.from == cursors[2] && frame.records.isEmpty && frame.isConsistent)
-        // 12 is there, 15 was lost, 99 never was; nothing is said of what is not asked for.
+        // 12 exists, 15 was lost, 99 never existed; the answer names only requested ids.
         try await ann.send(
             .page(
                 PageRequest(
                     id: 1, scope: directory.scope, since: 0, collection: "users", limit: 50,
                     ids: [15, 12, 99].map { Sample.id($0) })))
         #expect(try await page(ann).map(\.key.id) == [Sample.id(12)])
-        // Who asks for more than a page has rows is told how many are answered.
+        // A request for more ids than a page has rows is answered with the number of answered ids.
         try await ann.send(
             .page(
                 PageRequest(
@@ -53,12 +53,12 @@ import TidemarkWire
         guard case .page(let some) = try await ann.next() else { throw WireError("no page") }
         #expect(some.changes.map(\.key.id) == [Sample.id(11), Sample.id(12)] && some.next == 2)
 
-        // One of the version before is told what it knows.
+        // A client of the version before gets the answer that it knows.
         let old = try await TestClient.greeting(
             server, as: "ann", 1, isNew: false, counter: 10, cursor: cursors[5], scopes: [directory])
         let resync = try await old.welcome()
         #expect(resync.cursorState == .resync && resync.rewind == nil && !resync.answersIDs)
-        // And so is who has no end in common, or one that another has sealed.
+        // So does a client with no common end, or with one that another server has sealed.
         for (counter, ends) in [(11, [cursors[4], cursors[3]]), (12, []), (13, Array(repeating: "x", count: 2_000))] {
             let lost = try await TestClient.greeting(
                 server, as: "ann", 1, isNew: false, counter: Int64(counter), cursor: cursors[5],
@@ -66,7 +66,7 @@ import TidemarkWire
             let welcome = try await lost.welcome()
             #expect(welcome.cursorState == .resync && welcome.answersIDs && welcome.added.count == 1)
         }
-        // A cursor that stands is not taken back, whatever is shown besides.
+        // A valid cursor is not taken back, whatever past cursors are sent.
         let well = try await TestClient.greeting(
             server, as: "ann", 1, isNew: false, counter: 14, cursor: cursors[2], scopes: [directory],
             ends: [cursors[1], cursors[0]])
@@ -78,7 +78,7 @@ import TidemarkWire
         return page.changes
     }
 
-    @Test func `a node that runs on sends its clients back as far as its database went`() async throws {
+    @Test func `a running node sends its clients back as far as its database went`() async throws {
         let store = InMemoryStore()
         try await TestServer.running(
             over: OpenedStore(store, isShared: true), change: { $0.node.pollEvery = .milliseconds(20) }
@@ -137,7 +137,7 @@ import TidemarkWire
         }
     }
 
-    /// Somebody else's records, and a scope that was left.
+    /// Requests another user's records, and a scope that was left.
     @Test func `ids open no other scope`() async throws {
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)

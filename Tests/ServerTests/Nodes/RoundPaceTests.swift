@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkNode
 
-/// When the next round of a loop begins.
+/// The beginning of the next round of a loop.
 @Suite struct RoundPaceTests {
     private func at(_ milliseconds: Int64) -> NIODeadline {
         .uptimeNanoseconds(0) + .seconds(60) + .milliseconds(milliseconds)

@@ -7,7 +7,7 @@ import TidemarkStore
 
 @testable import TidemarkNode
 
-/// A database that went back, as the tail sees it. Nonces tell one history from another.
+/// The tail of a database that went back. Nonces distinguish histories.
 @Suite struct TailRewindTests {
     private func head(_ seq: SequenceNumber, _ nonce: UInt64? = nil) -> Head {
         Head(seq: seq, nonce: nonce ?? UInt64(seq), time: 1, epoch: 1)
@@ -27,7 +27,7 @@ import TidemarkStore
         tail.read(found, from: tail.mark, isWhole: isWhole, isCommitting: false)
     }
 
-    @Test func `an order that ends before the tail has gone back, and nothing comes out until it begins again`() {
+    @Test func `an order that ends before the tail has gone back, and the tail emits nothing until it begins again`() {
         var tail = Tail(head: head(9))
         #expect(read(&tail, found()) == .rewound)
         #expect(tail.committed(batch(10, on: 9)) == [])
@@ -37,7 +37,7 @@ import TidemarkStore
         #expect(tail.committed(batch(6, on: 5)) == [.batch(batch(6, on: 5))])
     }
 
-    @Test func `another batch of the same number is another history, even if more was written since`() {
+    @Test func `another batch with the same number is another history, even if more was written since`() {
         var tail = Tail(head: head(9))
         #expect(read(&tail, found(batch(10, 77), on: head(9, 99))) == .rewound)
         // The number may lie inside another batch.
@@ -45,14 +45,14 @@ import TidemarkStore
         #expect(read(&inside, found(on: head(12, 12))) == .rewound)
     }
 
-    @Test func `an order that ends before what was read of it has gone back`() {
+    @Test func `an order that ends before its last read number has gone back`() {
         var tail = Tail(head: head(3))
         tail.saw(9)
         #expect(read(&tail, found(batch(4), on: head(3)), isWhole: false) == .outputs([.batch(batch(4))]))
         #expect(read(&tail, found(batch(5), on: head(4))) == .rewound)
     }
 
-    @Test func `what is read of the order while the tail is read does not count`() {
+    @Test func `a read of the order during the read of the tail is ignored`() {
         var tail = Tail(head: head(3))
         let mark = tail.mark
         tail.saw(4)
@@ -60,11 +60,11 @@ import TidemarkStore
         #expect(read(&tail, found(batch(4), on: head(3))) == .outputs([.batch(batch(4))]))
     }
 
-    @Test func `an own batch of another history does not come out`() {
+    @Test func `an own batch of another history is not emitted`() {
         var tail = Tail(head: head(5, 55))
         #expect(tail.committed(batch(6, on: 5)) == [])
         #expect(read(&tail, found(batch(6, 66), on: head(5, 55))) == .outputs([.batch(batch(6, 66))]))
-        // One that was told too early, and is not what the store has under its number.
+        // The batch was published too early, and is not the one that the store has under its number.
         #expect(tail.committed(batch(8, 8, on: 7)) == [])
         #expect(
             read(&tail, found(batch(7, 77), batch(8, 88), on: head(6, 66)))
@@ -79,7 +79,7 @@ import TidemarkStore
 
     // MARK: The feed
 
-    /// A feed at number 9, which reads until there is nothing more; what it says of a rewind.
+    /// Reads a feed at number 9 until there is nothing more, and returns its report of a rewind.
     private func readOn(
         _ read: @Sendable (SequenceNumber) throws(StoreError) -> TailRead
     ) async throws -> (feed: Feed, told: [Feed.Rewind], error: StoreError?) {
@@ -100,7 +100,7 @@ import TidemarkStore
         return (feed, told.withLock { $0 }, failure)
     }
 
-    @Test func `a feed begins again at the stored head, and says from where`() async throws {
+    @Test func `a feed begins again at the stored head, and reports from which number`() async throws {
         let (base, next) = (head(5), batch(6, on: 5))
         let outcome = try await readOn { seq throws(StoreError) in
             switch seq {
@@ -115,7 +115,7 @@ import TidemarkStore
         #expect(outcome.feed.confirmed == 2)
     }
 
-    @Test func `a store that contradicts itself is not begun from again and again`() async throws {
+    @Test func `a store that contradicts itself does not make a feed begin again and again`() async throws {
         let outcome = try await readOn { _ throws(StoreError) in TailRead(base: nil, batches: []) }
         #expect(outcome.told.count == 1 && outcome.error?.kind == .unavailable)
         #expect(outcome.feed.confirmed == 1)

@@ -12,7 +12,7 @@ import TidemarkStore
 
     private func bodiless(_ seq: SequenceNumber) -> TailBatch { TailBatch(low: seq, head: head(seq), batch: nil) }
 
-    /// What the store has after the tail's head, on the tail's own base.
+    /// Reads the store's batches after the tail's head, on the tail's own base.
     private func read(
         _ tail: inout Tail, _ batches: [TailBatch], isCommitting: Bool, isWhole: Bool = true
     ) -> Tail.Reading {
@@ -21,7 +21,7 @@ import TidemarkStore
             TailRead(base: base, batches: batches), from: tail.mark, isWhole: isWhole, isCommitting: isCommitting)
     }
 
-    @Test func `an own batch that is read before it is told is told, not missed`() {
+    @Test func `an own batch that is read before its publication is emitted, not missed`() {
         var tail = Tail(head: head(1))
         #expect(read(&tail, [bodiless(2), bodiless(3)], isCommitting: true) == .outputs([]))
         #expect(tail.committed(batch(2)) == [.batch(batch(2))])
@@ -36,7 +36,7 @@ import TidemarkStore
         #expect(tail.head == head(3))
     }
 
-    @Test func `a batch without a body is missed as soon as a later own one is told`() {
+    @Test func `a batch without a body is missed as soon as a later own one is published`() {
         var tail = Tail(head: head(1))
         #expect(read(&tail, [bodiless(2)], isCommitting: true) == .outputs([]))
         #expect(tail.committed(batch(3)) == [])
@@ -45,7 +45,7 @@ import TidemarkStore
                 == .outputs([.missed(head(2)), .batch(batch(3))]))
     }
 
-    @Test func `another node's batch is told from the store while this node commits`() {
+    @Test func `another node's batch is emitted from the store while this node commits`() {
         var tail = Tail(head: head(1))
         let found = TailBatch(low: 2, head: head(2), batch: batch(2))
         #expect(read(&tail, [found, bodiless(3)], isCommitting: true) == .outputs([.batch(batch(2))]))

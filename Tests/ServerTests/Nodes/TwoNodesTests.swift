@@ -34,7 +34,7 @@ private final class Relay: Sendable {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct TwoNodesTests {
-    /// Two members of a conversation on two nodes, talking in turns.
+    /// Runs two members of a conversation on two nodes, writing in turns.
     private func conversation(
         _ store: InMemoryStore, _ left: any CommitHints, _ right: any CommitHints, pollEvery: Duration
     ) async throws {

@@ -9,14 +9,14 @@ import TidemarkStore
 @testable import TidemarkAssembly
 @testable import TidemarkIdentity
 
-/// Who may call the operators' API (R-121).
+/// Access to the operators' API (R-121).
 @Suite(.timeLimit(.minutes(5))) struct AdminAccessTests {
     private static let paths = [
         "connections", "connections/closed", "refused", "workspaces", "scope", "devices", "device", "record", "why",
         "search", "backups", "audit",
     ]
 
-    @Test func `without a good token nothing is told, and each try is counted and has a line`() async throws {
+    @Test func `without a valid token nothing is answered, and each try is counted and logged`() async throws {
         let log = LogCapture()
         try await TestServer.administered(log: log) { server in
             let user = try server.token("ann", isOperator: true)
@@ -40,7 +40,7 @@ import TidemarkStore
         #expect(!log.lines.contains { $0.contains(TestServer.adminToken) })
     }
 
-    @Test func `who has no good token waits for the refusal`() async throws {
+    @Test func `a caller without a valid token waits for the refusal`() async throws {
         try await TestServer.administered(change: { $0.node.adminRefusalPause = .seconds(2) }) { server in
             let begun = ContinuousClock.now
             let answer = try await server.adminCall("/admin/v1/workspaces", token: "wrong")
@@ -59,7 +59,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `without tokens there is no API, and where clients come there never is`() async throws {
+    @Test func `without tokens there is no API, and on the clients' listener there never is`() async throws {
         try await TestServer.running(environment: TestServer.operated) { server in
             for path in ["/admin/v1/workspaces", "/"] {
                 let answer = try await server.adminCall(path)
@@ -75,7 +75,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a token that is read-only looks at everything and changes nothing`() async throws {
+    @Test func `a read-only token reads everything and changes nothing`() async throws {
         let token = "a-token-for-looking-long-enough-12345"
         try await TestServer.administered(more: "bob read-only \(token)\n") { server in
             func call(_ path: String, _ body: String? = nil) async throws -> NIOHTTPAnswer {
@@ -95,7 +95,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `where nothing is kept of what operators do, nothing is changed`() async throws {
+    @Test func `if operators' acts cannot be stored, nothing is changed`() async throws {
         let store = FaultyStore()
         try await TestServer.administered(over: OpenedStore(store)) { server in
             let body = #"{"workspace":"w","user":"ann","why":"left"}"#
@@ -111,7 +111,7 @@ import TidemarkStore
         #expect(!isDone.withLock { $0 })
     }
 
-    @Test func `for trying things out secrets are made, kept in the data folder, and found there`() throws {
+    @Test func `in development secrets are made, kept in the data folder, and found there`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "dev-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let base = [
@@ -127,7 +127,7 @@ import TidemarkStore
         #expect(one.adminTokens?.holder(of: token.text)?.name == "admin")
         #expect(throws: ConfigurationError.self) { try DevelopmentSecret(kept: .operators, in: folder) }
         for secret in one.developmentSecrets.values { try secret.keep() }
-        // The other began at the same time, and must not serve by what nobody can find.
+        // The other server began at the same time, and must not use a secret that is not in the file.
         #expect(throws: ConfigurationError.self) { try second.keep() }
         for purpose in [DevelopmentSecret.Purpose.tokens, .operators] {
             let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(purpose.rawValue)")
@@ -141,7 +141,7 @@ import TidemarkStore
             try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["dev_admin_token", "dev_secret"])
     }
 
-    @Test func `the listener for operators of a server for trying things out is for this machine alone`() throws {
+    @Test func `in development the operators' listener is for this machine alone`() throws {
         let base = ["TIDEMARK_DEV": "1", "TIDEMARK_ADMIN_LISTEN": "127.0.0.1:8081"]
         #expect(throws: ConfigurationError.self) {
             try ServerConfiguration(environment: base.merging(["TIDEMARK_ADMIN_LISTEN": "0.0.0.0:8081"]) { $1 })
@@ -151,7 +151,7 @@ import TidemarkStore
         #expect(throws: ConfigurationError.self) { try ServerConfiguration(environment: missing) }
     }
 
-    @Test func `what does not read is refused by its name`() async throws {
+    @Test func `an invalid value is refused by its name`() async throws {
         try await TestServer.administered { server in
             for path in [
                 "connections?sort=name", "connections?after=x", "connections?order=up", "connections?client=x",

@@ -14,9 +14,9 @@ import TidemarkWire
 @testable import TidemarkEdge
 @testable import TidemarkNode
 
-/// What the operators' API tells of a server that is used.
+/// The operators' API of a server in use.
 @Suite(.timeLimit(.minutes(5))) struct AdminAnswersTests {
-    @Test func `connections are listed with who they are, and those that ended with why`() async throws {
+    @Test func `connections are listed with their users, and ended ones with the reason`() async throws {
         try await TestServer.administered { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let bob = try await TestClient.welcomed(server, as: "bob", 2)
@@ -38,7 +38,7 @@ import TidemarkWire
             #expect(second.list("connections").map { $0.text("user") } == ["bob"] && second.text("next") == nil)
             let own = try await server.admin("connections?user=ann&workspace=w&client=\(ann.id)")
             #expect(own.list("connections").count == 1 && own.number("matching") == 1)
-            // One leaves, one breaks the protocol.
+            // One leaves, one violates the protocol.
             await ann.leave()
             try await bob.send("{}")
             _ = try await bob.closeCode()
@@ -55,7 +55,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `of many connections no more are listed than were asked for`() async throws {
+    @Test func `of many connections only as many are listed as were requested`() async throws {
         try await TestServer.administered(change: { $0.node.tickEvery = .seconds(3_600) }) { server in
             for inbox in server.node.inboxes.values {
                 try await inbox.eventLoop.submit {
@@ -75,7 +75,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a loop hears its sockets while something is done for all its connections`() async throws {
+    @Test func `a loop serves its sockets while all its connections are listed`() async throws {
         let turns = Turns()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1, metricsDelegate: turns)
         let seen = Lock<[Int]>([])
@@ -83,12 +83,12 @@ import TidemarkWire
         try await group.next().inTurns(Array(1...1_000), of: 250) { number in seen.withLock { $0.append(number) } }
             .get()
         #expect(seen.withLock { $0 } == Array(1...1_000))
-        // The last one is not over when the answer comes.
+        // The last part may still run when the answer arrives.
         #expect(turns.count - before >= 3, "each of four parts in a turn of its own")
         try await group.shutdownGracefully()
     }
 
-    /// Counts how often a loop has looked at its sockets.
+    /// Counts the turns of a loop.
     private final class Turns: NIOEventLoopMetricsDelegate {
         private let number = Lock(0)
 
@@ -97,7 +97,7 @@ import TidemarkWire
         func processedTick(info: NIOEventLoopTickInfo) { number.add(1) }
     }
 
-    @Test func `writes that were refused are told with what they were to write`() async throws {
+    @Test func `refused writes are reported with their contents`() async throws {
         try await TestServer.administered { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 1, Sample.message(20, in: 19), Sample.profile(11))
@@ -120,7 +120,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a record is told with who changed what in it`() async throws {
+    @Test func `a record is reported with each change and its user`() async throws {
         try await TestServer.administered { server in
             // Bodies are kept for a node that follows.
             _ = try await server.node.store.follow(WorkspaceID("w"), node: 77, now: server.node.now())
@@ -152,7 +152,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `all writes of a record are told that came in the middle of a batch`() async throws {
+    @Test func `all writes of a record in the middle of a batch are reported`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "history-\(UUID().uuidString)/w.sqlite").path
         let store = try EmbeddedStore(path: path)
         defer { #expect(throws: Never.self) { try store.close() } }
@@ -175,7 +175,7 @@ import TidemarkWire
 
     private struct Missing: Error {}
 
-    @Test func `why is told as it is, from a write to its delivery and its end`() async throws {
+    @Test func `why follows the facts, from a write to its delivery and its end`() async throws {
         try await TestServer.administered { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 1, Sample.conversation(30, of: "ann", "bob"), Sample.message(31, in: 30))
@@ -212,7 +212,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a workspace is told with how far it is`() async throws {
+    @Test func `a workspace is reported with its progress`() async throws {
         try await TestServer.administered { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 1, Sample.conversation(30, of: "ann", "bob"))
@@ -234,7 +234,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a device is signed out with its reason, and both are kept`() async throws {
+    @Test func `a device is signed out with a reason, and both are stored`() async throws {
         try await TestServer.administered { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let devices = try await server.admin("devices?workspace=w").list("devices")
@@ -242,7 +242,7 @@ import TidemarkWire
             let body = #"{"workspace":"w","client":"\#(ann.id)","why":"lost on a train"}"#
             #expect(try await server.admin("revocations", body: body).number("not_before") != nil)
             #expect(try await ann.closeCode() == 4403)
-            // By the call of before, with an operator's token, and the user's own, which is no act of an operator.
+            // By the older call with an operator's token, and by the user's own call, which is not an operator's act.
             let token = try server.token("root", isOperator: true)
             let header = [("Authorization", "Bearer \(token)")]
             let revoked = try await server.call(
@@ -266,7 +266,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `nothing is done for an operator that cannot be written down`() async throws {
+    @Test func `an operator's act that cannot be stored is not done`() async throws {
         let revocations = InMemoryStore()
         try await TestServer.administered(over: OpenedStore(FaultyStore(), revocations: revocations)) { server in
             let answer = try await server.adminCall(
@@ -277,7 +277,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a schema that is put in force is an act, and a refused one is not`() async throws {
+    @Test func `activating a schema is an act, and a refused one is not`() async throws {
         try await TestServer.administered { server in
             let header = [("Authorization", "Bearer \(try server.token("root", isOperator: true))")]
             let apply = #"{"min_app":"chat 2","note":"old ones lose data","accept":true}"#
@@ -291,7 +291,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a restore is tried out against what was deleted`() async throws {
+    @Test func `a restore is tried out on deleted records`() async throws {
         try await TestServer.administered { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             func delete(_ collection: String, _ id: UInt64) -> Transaction {
@@ -359,7 +359,7 @@ import TidemarkWire
                 for: UserID("ann"), client: nil, in: WorkspaceID("w")
             ).head.seq
             #expect(head == 2, "nothing was written")
-            // Whoever is alone in a conversation may end it, although it is the owner's to delete.
+            // The only member of a conversation may end it, although its owner may delete it.
             #expect(try await may("bob", "delete", "conversations", 30).text("code") == "forbidden")
             let key = RecordKey(collection: "conversations", id: Sample.id(30))
             let leaving = Mutation(key: key, action: .update([NamedPatch("participantIds", .remove(["ann"]))]))

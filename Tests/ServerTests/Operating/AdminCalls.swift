@@ -12,9 +12,9 @@ import TidemarkStore
 extension TestServer {
     static let adminToken = "a token of an operator, long enough 4".replacingOccurrences(of: " ", with: "-")
 
-    /// Runs a server with a listener for operators, at which ann has a token.
+    /// Runs a server with a listener for operators, where ann has a token.
     ///
-    /// - Parameter lines: further lines of the file of tokens.
+    /// - Parameter lines: further lines of the tokens' file.
     static func administered(
         over store: OpenedStore = OpenedStore(InMemoryStore()), limits: [String: String] = [:], log: LogCapture? = nil,
         more lines: String = "", change: (inout ServerLimits) -> Void = { _ in },
@@ -32,7 +32,7 @@ extension TestServer {
             }, body)
     }
 
-    /// One call to the operators' API; `token` of `nil` sends none.
+    /// Makes one call to the operators' API; `token` of `nil` sends none.
     func adminCall(
         _ path: String, token: String? = adminToken, body: String? = nil, headers more: [(String, String)] = []
     ) async throws -> NIOHTTPAnswer {
@@ -44,7 +44,7 @@ extension TestServer {
             group: MultiThreadedEventLoopGroup.singleton)
     }
 
-    /// The members of an answer that must be good.
+    /// The members of an answer, which must be a success.
     func admin(_ path: String, body: String? = nil) async throws -> Fields {
         let answer = try await adminCall("/admin/v1/" + path, body: body)
         try #require(answer.status == 200, "\(path): \(answer.status) \(answer.text)")

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkNode
 
-/// What is chosen of many connections.
+/// The selection of a page among many connections.
 @Suite struct ConnectionSelectionTests {
     private func row(_ id: UInt64, bytes: Int64, user: String = "ann") -> ConnectionRow {
         var row = ConnectionRow(id: id, since: 1_000 - Int64(id), heard: Int64(id))
@@ -37,7 +37,7 @@ import TidemarkNode
         for size in [1, 7, 200] {
             var (page, seen) = (query(order, limit: size, descending: descending), [ConnectionQuery.Place]())
             while true {
-                // As two loops would choose.
+                // Two loops would choose like this.
                 var found = chosen(Array(rows.prefix(90)), page)
                 found.take(chosen(Array(rows.dropFirst(90)), page))
                 #expect(found.matching == 200 && found.rows.count <= size)
@@ -49,7 +49,7 @@ import TidemarkNode
         }
     }
 
-    @Test func `only what matches is chosen and counted`() {
+    @Test func `only matching connections are chosen and counted`() {
         var wanted = query(.bytes, limit: 10)
         wanted.user = UserID("bob")
         let found = chosen([row(1, bytes: 5), row(2, bytes: 6, user: "bob"), row(3, bytes: 7)], wanted)
@@ -58,7 +58,7 @@ import TidemarkNode
         #expect(chosen([row(2, bytes: 6, user: "bob")], wanted).rows.isEmpty)
     }
 
-    @Test func `of a hundred thousand no more is kept than was asked for`() {
+    @Test func `of a hundred thousand only as many are kept as were requested`() {
         let found = chosen((1...100_000).map { row($0, bytes: Int64($0 % 1_000)) }, query(.bytes, limit: .max))
         #expect(found.rows.count == ConnectionQuery.limitMax && found.matching == 100_000 && found.hasMore)
         #expect(found.rows.allSatisfy { $0.bytes >= 990 })

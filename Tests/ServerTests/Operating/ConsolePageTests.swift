@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import TidemarkNIOTransport
 
-/// The console's page, as far as its bytes can say it (R-122). What it does in a browser tries `Tests/Console/console.py`.
+/// The console's page, as far as its bytes show it (R-122). `Tests/Console/console.py` tests it in a browser.
 @Suite(.timeLimit(.minutes(5))) struct ConsolePageTests {
     private func page() async throws -> (html: String, headers: [String: String]) {
         nonisolated(unsafe) var page: (String, [String: String]) = ("", [:])
@@ -15,7 +15,7 @@ import TidemarkNIOTransport
         return (page.0, page.1)
     }
 
-    @Test func `nothing but its own script and style may run, and nobody else is asked`() async throws {
+    @Test func `only its own script and style may run, and no other server is contacted`() async throws {
         let (html, headers) = try await page()
         let policy = try #require(headers["content-security-policy"])
         for part in [
@@ -37,7 +37,7 @@ import TidemarkNIOTransport
         #expect(headers["cache-control"] == "no-store" && headers["set-cookie"] == nil)
     }
 
-    @Test func `it names no other resource, and puts nothing into itself as markup`() async throws {
+    @Test func `it names no other resource, and inserts no text as markup`() async throws {
         let html = try await page().html
         for word in [
             "http://", "https://", "//cdn", "src=", "@import", "url(", "innerHTML", "outerHTML", "insertAdjacentHTML",
@@ -49,14 +49,14 @@ import TidemarkNIOTransport
         #expect(html.contains("aria-live=\"polite\"") && html.contains(":focus-visible"))
     }
 
-    @Test func `what users wrote is shown with its control and direction marks as numbers`() async throws {
+    @Test func `users' text is shown with its control and direction marks as numbers`() async throws {
         let html = try await page().html
         #expect(html.contains(#"const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f"#))
         #expect(html.contains(#"\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"#))
         #expect(html.contains(#"\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;"#))
-        // Every text that the script puts into the page passes here.
+        // Every text that the script adds to the page passes here.
         #expect(html.contains("child instanceof Node ? child : visible(child)"))
-        // Labels are read out or shown too; an address and the value of a field are sent as they are.
+        // Labels are read out or shown too; an address and a field's value are sent unchanged.
         #expect(html.contains(#"exact.has(key) ? String(value) : visible(value)"#))
         #expect(html.contains(#"const exact = new Set(["href", "value", "name"]);"#))
         #expect(html.components(separatedBy: "setAttribute(").count == 3, "and the page's own name")
@@ -65,7 +65,7 @@ import TidemarkNIOTransport
         }
     }
 
-    @Test func `a frame or a script of another page does not get it, a link leads to it`() async throws {
+    @Test func `a frame or a script of another page cannot load it, and a link can`() async throws {
         try await TestServer.administered { server in
             for (dest, status) in [("iframe", 403), ("script", 403), ("document", 200)] {
                 let answer = try await server.adminCall(

@@ -7,7 +7,7 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// Whether a device has what it should, out of facts, and by its report at a server.
+/// The verdict whether a device has the right records, made of facts, and of its report at a server.
 @Suite struct CopyStoryTests {
     private static let id = Sample.id(7)
     private static let (room, hall) = (ScopeID("room"), ScopeID("hall"))
@@ -20,7 +20,7 @@ import TidemarkWire
         return digest
     }
 
-    /// A device that has what it should; each test changes one thing.
+    /// A device with the right records; each test changes one thing.
     private func story(_ change: (inout CopyStory.Facts) -> Void = { _ in }) -> CopyStory {
         var facts = CopyStory.Facts(
             id: Self.id, user: UserID("bob"), head: Head(seq: 50, nonce: 1, time: 1, epoch: 1))
@@ -39,19 +39,19 @@ import TidemarkWire
         return CopyStory(facts)
     }
 
-    @Test func `a device that has what it should`() {
+    @Test func `a device with the right records`() {
         #expect(story().answer == .same && story().lines == ["room notes: the same, 2 records"])
         #expect(story().sentence.contains("in all of its 1 scopes. It stood at #48 of #50."))
     }
 
-    @Test func `one that is not known, or another user's`() {
+    @Test func `an unknown device, or another user's`() {
         #expect(story { $0.device = nil }.answer == .unknown)
         #expect(story { $0.device?.user = UserID("eve") }.answer == .otherUser)
     }
 
-    @Test func `one that stands in what was lost`() { #expect(story { $0.isLost = true }.answer == .lost) }
+    @Test func `a device whose cursor is in the lost order`() { #expect(story { $0.isLost = true }.answer == .lost) }
 
-    @Test func `one that has fewer records, or others`() {
+    @Test func `a device with fewer records, or others`() {
         func differing(_ here: RecordDigest) -> CopyStory {
             story {
                 $0.scopes = [
@@ -64,7 +64,7 @@ import TidemarkWire
         #expect(differing(digest(1, 3)).lines == ["room notes: DIFFERENT, 2 records on both sides"])
     }
 
-    @Test func `what has changed since the report is not judged`() {
+    @Test func `changes since the report are not judged`() {
         let changed = story { $0.scopes.append(.init(scope: Self.hall, state: .changed)) }
         #expect(changed.answer == .changed && changed.sentence.contains("1 of 2 scopes have changed"))
         #expect(changed.lines.last == "hall: written in since")
@@ -82,7 +82,7 @@ import TidemarkWire
             """#
     }
 
-    @Test func `a report is held against what is stored, and what was written since is left out`() async throws {
+    @Test func `a report is compared with the stored records, without later writes`() async throws {
         let store = InMemoryStore()
         try await TestServer.administered(over: OpenedStore(store)) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)

@@ -3,11 +3,11 @@ import TidemarkModel
 import TidemarkOperations
 import TidemarkStore
 
-/// Each answer to what a device is stuck on, out of facts.
+/// Each answer to the question why a device is stuck, made of facts.
 @Suite struct DeviceStoryTests {
     private static let id = Sample.id(7)
 
-    /// A device that is connected and has everything; each test changes one thing.
+    /// A device that is connected and up to date; each test changes one thing.
     private func answer(_ change: (inout DeviceStory.Facts) -> Void = { _ in }) -> DeviceStory {
         var facts = DeviceStory.Facts(
             id: Self.id, workspace: WorkspaceID("w"), now: 1_700_000_000_000,
@@ -20,30 +20,30 @@ import TidemarkStore
         return DeviceStory(facts)
     }
 
-    @Test func `a device that has everything is stuck on nothing`() {
+    @Test func `a device that is up to date is not stuck`() {
         #expect(answer().answer == .well && answer().sentence.contains("is not stuck on anything"))
     }
 
-    @Test func `one that is not registered`() {
+    @Test func `a device that is not registered`() {
         let story = answer { $0.device = nil }
         #expect(story.answer == .unknown && story.sentence.contains("no device of that id is registered"))
     }
 
-    @Test func `one that is signed out`() {
+    @Test func `a device that is signed out`() {
         let story = answer { facts in
             (facts.connection, facts.revokedBefore) = (nil, 1_700_000_000_000)
         }
         #expect(story.answer == .revoked && story.sentence.contains("2023-11-14T22:13:20Z are revoked"))
     }
 
-    @Test func `one whose app is too old`() {
+    @Test func `a device whose app is too old`() {
         let story = answer { facts in
             (facts.connection, facts.appMinimum) = (nil, "2")
         }
         #expect(story.answer == .appTooOld && story.sentence.contains("its app chat/1 is older than 2"))
     }
 
-    @Test func `one that is not connected, and how that ended`() {
+    @Test func `a device that is not connected, and the end of its last connection`() {
         let story = answer { facts in
             facts.connection = nil
             facts.closings = [WhyFacts.Closing(client: Self.id, time: 1, code: nil, reason: "the connection was lost")]
@@ -52,7 +52,7 @@ import TidemarkStore
         #expect(story.sentence.contains("its last connection ended with the connection was lost"))
     }
 
-    @Test func `one that is not connected, with what it still has to send`() {
+    @Test func `a device that is not connected, with its unsent writes`() {
         let story = answer { facts in
             (facts.connection, facts.unsent, facts.lag) = (nil, 4, 30)
         }
@@ -61,7 +61,7 @@ import TidemarkStore
         #expect(!answer { ($0.connection, $0.unsent) = (nil, 0) }.sentence.contains("still to be sent"))
     }
 
-    @Test func `one that went away with everything is not said to be stuck`() {
+    @Test func `a device that left up to date is not called stuck`() {
         let story = answer { facts in
             (facts.connection, facts.unsent, facts.lag) = (nil, 0, 0)
             facts.device?.position = 50
@@ -79,7 +79,7 @@ import TidemarkStore
         #expect(behind.sentence.contains("with everything up to #49 of #50"))
     }
 
-    @Test func `servers that did not answer are said of one that is not connected`() {
+    @Test func `servers that did not answer are named for a device that is not connected`() {
         let story = answer { facts in
             (facts.connection, facts.others, facts.silent) = (nil, 3, 2)
         }
@@ -87,7 +87,7 @@ import TidemarkStore
         #expect(story.text.contains("\n  2 of 3 other servers did not answer"))
     }
 
-    @Test func `one whose copy refuses what it is sent, between two attempts and in one`() {
+    @Test func `a device whose copy refuses frames, between two attempts and during one`() {
         let away = answer { facts in
             facts.connection = nil
             facts.closings = [
@@ -101,7 +101,7 @@ import TidemarkStore
             facts.connection?.pending = 400
         }
         #expect(here.answer == .cannotApply && here.sentence.contains("ended 6 connections in a row"))
-        // It has taken in everything since it said so.
+        // It has applied everything since that report.
         #expect(answer { $0.connection?.stuck = 6 }.answer == .well)
         let mended = answer { facts in
             facts.connection = nil
@@ -113,7 +113,7 @@ import TidemarkStore
         #expect(mended.answer == .notConnected)
     }
 
-    @Test func `the number of records that it says to have had otherwise is in its story, with whose it is`() {
+    @Test func `the number of diverged records that it reported is in its story, with the user`() {
         let here = answer { $0.connection?.diverged = 3 }
         #expect(here.answer == .well && here.text.contains("of bob said that 3 of its records differed"))
         let away = answer { facts in
@@ -124,7 +124,7 @@ import TidemarkStore
         #expect(!answer().text.contains("differed"))
     }
 
-    @Test func `one that takes nothing, and one that is behind`() {
+    @Test func `a device that accepts nothing, and one that is behind`() {
         let slow = answer { facts in
             facts.connection?.isSlow = true
             facts.connection?.pending = 4_096
@@ -134,7 +134,7 @@ import TidemarkStore
         #expect(behind.answer == .behind && behind.sentence.contains("up to #49 of #50"))
     }
 
-    @Test func `one that has not confirmed what was refused`() {
+    @Test func `a device that has not acknowledged a refusal`() {
         func refusal(_ number: Int64, owed: Bool) -> WhyFacts.Refusal {
             WhyFacts.Refusal(
                 client: Self.id, number: number, time: 1, rejection: Rejection(.forbidden, "no \(number)"), records: [],

@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import TidemarkNode
 
-/// The questions of servers about devices, as they travel.
+/// The messages between servers about devices.
 @Suite struct DeviceWordTests {
     private static let workspace = WorkspaceID("w")
 
@@ -32,7 +32,7 @@ import TidemarkStore
         #expect(read == known && node == 3 && answer.asker == 9)
     }
 
-    @Test func `an answer fits into a notification, whatever it says`() throws {
+    @Test func `an answer fits into a notification, whatever it contains`() throws {
         let ids = (1...UInt64(DeviceWord.devicesMax)).map(Sample.id)
         let known = Dictionary(
             uniqueKeysWithValues: ids.map { ($0, Self.sight($0, reason: String(repeating: "\u{1}", count: 200))) })
@@ -52,9 +52,9 @@ import TidemarkStore
         #"{"w":"w","know":[{"c":1}],"to":"1","no":1,"from":"2"}"#, #"{"w":"","ask_of":[],"by":"1","no":1}"#,
         #"{"rev":7}"#,
     ])
-    func `what is no such word is passed over`(_ line: String) { #expect(DeviceWord(line) == nil) }
+    func `an invalid message is ignored`(_ line: String) { #expect(DeviceWord(line) == nil) }
 
-    @Test func `members that are not known, and numbers that cannot be, harm nobody`() throws {
+    @Test func `unknown members and impossible numbers do no harm`() throws {
         let line =
             #"{"w":"w","x":{},"know":[{"c":"\#(Sample.id(1))","on":[1],"ended":[[1,99999,"far"],[1]],"z":1}],"to":"1","no":-1,"from":"2"}"#
         guard case .answer(let read, let node)? = DeviceWord(line)?.content else { throw Other() }
@@ -62,7 +62,7 @@ import TidemarkStore
         #expect(read[Sample.id(1)]?.endings == [.init(time: 1, code: nil, reason: "far")])
     }
 
-    @Test func `of two servers that think a device is theirs the one with the later connection is right`() {
+    @Test func `of two servers that claim a device the one with the later connection is right`() {
         let id = Sample.id(1)
         var (one, other) = (DeviceSight(), DeviceSight())
         one.connection = .init(since: 10, position: 1, pending: 0, isSlow: true)

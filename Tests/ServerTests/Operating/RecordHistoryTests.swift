@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkOperations
 import TidemarkStore
 
-/// Who changed what in a record, by what is kept of the order.
+/// The changes of a record and their users, by what is stored of the order.
 @Suite struct RecordHistoryTests {
     private static let key = RecordKey(collection: "notes", id: Sample.id(1))
     private static let (ann, bob) = (UserID("ann"), UserID("bob"))
@@ -17,7 +17,7 @@ import TidemarkStore
             updated: seq, body: Array((body ?? "").utf8))
     }
 
-    /// A batch of three numbers in which a transaction of the user had the middle one.
+    /// A batch of three numbers whose middle one belongs to a transaction of the user.
     private func batch(_ low: SequenceNumber, _ body: String?, by user: UserID, kept: Bool = true) -> TailBatch {
         let head = Head(seq: low + 2, nonce: 7, time: low * 10, epoch: 1)
         var batch = CommittedBatch(low: low, head: head, records: [state(low + 1, body, born: 2)])
@@ -49,7 +49,7 @@ import TidemarkStore
         #expect(history.steps[2].time == 40)
     }
 
-    @Test func `what lies before a gap is not taken for all there was`() {
+    @Test func `writes before a gap are not presented as the whole history`() {
         let batches = [
             batch(1, #"{"a":1}"#, by: Self.ann), batch(4, #"{"a":2}"#, by: Self.bob, kept: false),
             batch(7, #"{"a":3}"#, by: Self.bob), batch(10, #"{"a":4}"#, by: Self.ann),
@@ -61,7 +61,7 @@ import TidemarkStore
         #expect(history.steps[0].changes == [.init(field: "a", old: 3, new: 4)])
     }
 
-    @Test func `the ledger adds who overwrote what unseen, with batches and without`() {
+    @Test func `the ledger adds who overwrote which unseen value, with batches and without`() {
         func entry(_ seq: SequenceNumber, old: FieldValue, new: FieldValue) -> LedgerEntry {
             LedgerEntry(
                 key: Self.key, scope: ScopeID("s"), seq: seq,
@@ -78,7 +78,7 @@ import TidemarkStore
         #expect(history.steps[2].changes == [.init(field: "a", old: 1, new: 3, isUnseen: true)])
     }
 
-    @Test func `nothing is known where no body is kept`() {
+    @Test func `without stored bodies nothing is known`() {
         let batches = [batch(1, "{}", by: Self.ann, kept: false), batch(4, "{}", by: Self.ann, kept: false)]
         let history = RecordHistory(of: state(5, "{}", born: 2), batches: batches, ledger: [])
         #expect(history.steps.isEmpty && history.knownFrom == 7)

@@ -9,13 +9,13 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// An operator's answers about devices, by one of several servers.
+/// An operator's answers about devices, given by one of several servers.
 @Suite(.timeLimit(.minutes(5))) struct StoriesOfTwoNodesTests {
     private static func why(_ server: TestServer, _ record: UInt64) async throws -> Fields {
         try await server.admin("why?workspace=w&user=bob&record=\(Sample.id(record))")
     }
 
-    /// Waits until Bob's connection is gone.
+    /// Waits until Bob's connection has ended.
     private static func left(_ server: TestServer) async throws {
         try await eventually("bob is gone") {
             try await !server.admin("connections/closed?user=bob").list("connections").isEmpty
@@ -24,7 +24,7 @@ import TidemarkWire
 
     private static func state(_ answer: Fields) -> String? { answer.list("devices").first?.text("state") }
 
-    /// Bob is connected to `other`; everything is asked of `one`.
+    /// Bob is connected to `other`; all questions are sent to `one`.
     private func expectTruth(of one: TestServer, where other: TestServer, servers: Int64) async throws {
         let ann = try await TestClient.welcomed(one, as: "ann", 1)
         let bob = try await TestClient.welcomed(other, as: "bob", 2)
@@ -73,7 +73,7 @@ import TidemarkWire
         await ann.leave()
     }
 
-    @Test func `a device that is connected to another server, or was, is known to each of them`() async throws {
+    @Test func `a device that is, or was, connected to another server is known to each of them`() async throws {
         let (relay, store) = (WordRelay(), InMemoryStore())
         let change: @Sendable (inout ServerLimits) -> Void = { $0.node.pollEvery = .milliseconds(20) }
         try await TestServer.administered(
@@ -91,7 +91,7 @@ import TidemarkWire
     func `a device that is connected to another server is known to each of them on PostgreSQL`() async throws {
         try await PostgresSchemaForTests.with { schema in
             let (left, right) = (try await schema.open(), try await schema.open())
-            // A busy machine may take its time; nobody waits for longer than the answer takes.
+            // A busy machine may be slow; the test waits no longer than the answer takes.
             let change: @Sendable (inout ServerLimits) -> Void = { $0.node.answerMax = .seconds(10) }
             try await TestServer.administered(over: left, change: change) { one in
                 try await TestServer.administered(over: right, change: change) { other in
@@ -101,7 +101,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a server on a file knows its devices, and which of those that are away have a record`() async throws {
+    @Test func `a server on a file knows its devices, and which disconnected ones have a record`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "stories-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -112,8 +112,7 @@ import TidemarkWire
         try store.close()
     }
 
-    @Test func `a server that died without a word is said not to answer, and is forgotten a minute later`() async throws
-    {
+    @Test func `a server that died is reported as not answering, and is forgotten a minute later`() async throws {
         let store = InMemoryStore()
         try await TestServer.administered(
             over: OpenedStore(store, isShared: true), change: { $0.node.answerMax = .milliseconds(1) }
@@ -146,7 +145,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `what a device that went away has is what it acknowledged, not what it was sent`() async throws {
+    @Test func `a disconnected device has what it acknowledged, not what it was sent`() async throws {
         try await TestServer.administered { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let bob = try await TestClient.welcomed(server, as: "bob", 2)

@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkOperations
 import TidemarkStore
 
-/// Each answer to why a user does not see a record, out of facts.
+/// Each answer to the question why a user does not see a record, made of facts.
 @Suite struct WhyStoryTests {
     private static let id = Sample.id(1)
     private static let scope = ScopeID(record: Sample.id(2))
@@ -80,7 +80,7 @@ import TidemarkStore
         #expect(story.answer == .scopeErased && story.sentence.contains("its scope \(Self.scope) was erased"))
     }
 
-    @Test func `it was deleted, by whom where that is kept`() throws {
+    @Test func `it was deleted, by a named user if that is stored`() throws {
         let unknown = try answer { $0.records = [Self.record(deleted: true)] }
         #expect(unknown.answer == .deleted)
         #expect(unknown.sentence.contains("it was deleted at #40 (by whom is no longer known)"))
@@ -126,7 +126,7 @@ import TidemarkStore
         #expect(!story.text.contains("of other from"), "spans of other scopes say nothing of this record")
     }
 
-    @Test func `everybody sees a scope that is shared`() throws {
+    @Test func `every user sees a shared scope`() throws {
         let story = try answer { facts in
             facts.grants = []
             facts.records = [
@@ -146,7 +146,7 @@ import TidemarkStore
     @Test func `every device is signed out`() throws {
         let story = try answer { $0.revoked = [Self.device: 9] }
         #expect(story.answer == .revoked && story.devices.map(\.state) == [.revoked])
-        // Another one is there.
+        // Another device exists.
         let other = try answer { facts in
             facts.devices.append(Self.device(Sample.id(8)))
             facts.revoked = [Self.device: 9]
@@ -163,7 +163,7 @@ import TidemarkStore
         #expect(story.answer == .notConnected)
         #expect(story.sentence.contains("was seen at 2023-11-14T22:13:20Z"))
         #expect(story.sentence.contains("its last connection ended with 4408, no acknowledgement in time"))
-        // It came once, and that it did is written down a quarter of an hour later.
+        // It connected once; that is stored a quarter of an hour later.
         let new = try answer { $0.devices = [Self.device(seen: 0)] }
         #expect(new.sentence.contains("was seen at 1970-01-01T00:00:00Z"))
     }
@@ -179,7 +179,7 @@ import TidemarkStore
         let lacks = try answer { $0.devices[0].position = 39 }
         #expect(lacks.answer == .notConnected && lacks.devices.map(\.state) == [.away])
         #expect(lacks.sentence.contains("with everything up to #39, and the record's last change is #40"))
-        // The one that was here last decides; what the other one has is said first.
+        // The device that was connected last decides; what the other has is named first.
         let other = Sample.id(8)
         let both = try answer { facts in
             facts.devices[0].position = 40
@@ -229,7 +229,7 @@ import TidemarkStore
                 "bob does not see \(Self.key) because device \(Self.device) is connected and \(refusing)"))
         #expect(story.text.contains("\(Self.device), connected, chat/1, has everything up to #39, could not take in"))
         #expect(!story.sentence.contains("was sent") && !story.text.contains("delivered"))
-        // It has acknowledged everything since it said so, or at least this record.
+        // It has acknowledged everything since that report, or at least this record.
         let mended = try answer { facts in
             facts.connections = [WhyFacts.Connection(client: Self.device, position: 50, isSlow: false, stuck: 5)]
         }
@@ -244,7 +244,7 @@ import TidemarkStore
         #expect(later.text.contains("could not take in what it was sent on 5 connections in a row"))
     }
 
-    @Test func `a device is away, and its last connection ended since its copy refused what came`() throws {
+    @Test func `a device is away, and its last connection ended because its copy refused a frame`() throws {
         func refused(_ facts: inout WhyFacts) {
             facts.closings = [
                 WhyFacts.Closing(client: Self.device, time: 2, code: 1000, reason: "", stuck: 5),
@@ -276,7 +276,7 @@ import TidemarkStore
         #expect(other.sentence.contains("device \(Self.device) does not have it yet: it cannot take in what"))
     }
 
-    @Test func `servers that did not answer are said wherever nobody is connected`() throws {
+    @Test func `servers that did not answer are named if no device is connected`() throws {
         let doubt = "1 of 2 other servers did not answer: what is connected there is not known"
         for position in [39, 40] as [SequenceNumber] {
             let story = try answer { facts in
@@ -307,7 +307,7 @@ import TidemarkStore
         #expect(story.sentence.contains("1 other devices are not connected"))
     }
 
-    @Test func `refused writes on it and values that were overwritten are told, those of others are not`() throws {
+    @Test func `refused writes on it and overwritten values are named, those of others are not`() throws {
         let story = try answer { facts in
             facts.refusals = [
                 WhyFacts.Refusal(

@@ -5,16 +5,16 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// Fan-out machines in one thread, with a wire between them that loses what it is told to lose.
+/// Hubs in one thread, with a wire between them that loses messages on request.
 struct Machines {
     static let workspace = WorkspaceID("w")
     static let start: Milliseconds = 1_760_000_000_000
 
     private(set) var now = start
     private(set) var machines: [Hub]
-    /// Machines that neither hear nor are heard.
+    /// Hubs that neither receive nor send messages.
     var deaf: Set<Int> = []
-    /// Ephemeral messages that each connection got since they were last taken.
+    /// Ephemeral messages that each connection got since the last call of `words`.
     private var heard: [SessionID: [Ephemeral]] = [:]
     private var homes: [SessionID: Int] = [:]
     private let context: SessionContext
@@ -38,7 +38,7 @@ struct Machines {
 
     // MARK: Connections
 
-    /// Connects a user to a machine, a member of these scopes.
+    /// Connects a user to a hub, as a member of these scopes.
     mutating func connect(_ id: SessionID, _ user: String, to machine: Int, scopes: [String]) {
         homes[id] = machine
         let client = UniqueID(high: 1, low: id)
@@ -62,7 +62,7 @@ struct Machines {
         run(machine, .received(id, message.encode()))
     }
 
-    /// Asks for the presence of a scope, or, with 0, no more.
+    /// Requests the presence of a scope, or with a lifetime of 0 ends the request.
     mutating func ask(_ id: SessionID, _ scope: String, lifetime: Int64 = 1) {
         say(id, .ephemeral(Ephemeral(scope: ScopeID(scope), kind: Ephemeral.presence, lifetime: lifetime)))
     }
@@ -86,7 +86,7 @@ struct Machines {
         }
     }
 
-    /// The order moves on by batches whose bodies nobody has kept; every session catches up at once.
+    /// The order moves by batches whose bodies are not stored; every session catches up at once.
     mutating func miss() {
         head = Head(seq: head.seq + 3, nonce: 7, time: 1, epoch: 1)
         for machine in machines.indices {
@@ -94,7 +94,7 @@ struct Machines {
         }
     }
 
-    // MARK: Time and words
+    // MARK: Time and messages
 
     /// Lets seconds pass, with a tick of each machine in each.
     mutating func pass(seconds: Int) {
@@ -104,7 +104,7 @@ struct Machines {
         }
     }
 
-    /// What a connection heard since the last call, in short: `bob+`, `bob-12` (seconds since the start), `bob?`.
+    /// The messages of a connection since the last call, in short: `bob+`, `bob-12` (seconds since the start), `bob?`.
     mutating func words(_ id: SessionID) -> [String] {
         defer { heard[id] = nil }
         return (heard[id] ?? []).map { message in
@@ -137,7 +137,7 @@ struct Machines {
                 let identity = Identity(principal: principal, workspace: Self.workspace, expires: .max)
                 run(machine, .verified(id, .accepted(identity)))
             case .load(let id, let request):
-                // The first is answered by `connect`.
+                // `connect` answers the first request.
                 guard let session = machines[machine].session(id), session.isStreaming else { continue }
                 let grants = Array(session.grants.values.filter { $0.since > 0 })
                 let row = ClientRow(id: request.client, user: request.user)

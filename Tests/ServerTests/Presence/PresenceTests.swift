@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkWire
 
 @Suite struct PresenceTests {
-    @Test func `who asks hears who is there, who comes, and when somebody has gone`() throws {
+    @Test func `a watcher learns who is present, who arrives, and when a user has left`() throws {
         var world = try Machines(1)
         world.connect(1, "ann", to: 0, scopes: ["room"])
         world.connect(2, "bob", to: 0, scopes: ["room"])
@@ -21,7 +21,7 @@ import TidemarkWire
         #expect(world.words(2) == [] && world.words(3) == [])
     }
 
-    @Test func `coming back within the grace is no news, and a second device keeps a user there`() throws {
+    @Test func `returning within the grace period is not announced, and a second device keeps a user present`() throws {
         var world = try Machines(1)
         world.connect(1, "ann", to: 0, scopes: ["room"])
         world.connect(2, "bob", to: 0, scopes: ["room"])
@@ -39,7 +39,7 @@ import TidemarkWire
         #expect(world.words(1) == [])
     }
 
-    @Test func `machines tell each other of the scopes that are watched`() throws {
+    @Test func `hubs tell each other which scopes are watched`() throws {
         var world = try Machines(3)
         world.connect(1, "ann", to: 0, scopes: ["room"])
         world.connect(2, "bob", to: 1, scopes: ["room"])
@@ -54,7 +54,7 @@ import TidemarkWire
         world.disconnect(3)
         world.pass(seconds: 10)
         #expect(world.words(1) == ["bob-21"])
-        // Who asks later hears the same at once, or a second later from the other machines.
+        // A later watcher learns the same at once, or a second later from the other hubs.
         world.connect(5, "dan", to: 1, scopes: ["room"])
         world.ask(5, "room")
         world.pass(seconds: 1)
@@ -62,7 +62,7 @@ import TidemarkWire
         #expect(!world.words(1).contains("cid+"))
     }
 
-    @Test func `users of a machine that is silent were last seen when it spoke`() throws {
+    @Test func `users of a silent hub were last seen at its last message`() throws {
         var world = try Machines(2)
         world.connect(1, "ann", to: 0, scopes: ["room"])
         world.connect(2, "bob", to: 1, scopes: ["room"])
@@ -79,7 +79,7 @@ import TidemarkWire
         #expect(world.words(1) == ["bob+"])
     }
 
-    @Test func `of who is no member nothing is told, and who is none is told nothing`() throws {
+    @Test func `nothing is sent about, or to, a user who is not a member`() throws {
         var world = try Machines(2)
         world.connect(1, "ann", to: 0, scopes: ["room"])
         world.connect(2, "bob", to: 1, scopes: ["room"])
@@ -117,7 +117,7 @@ import TidemarkWire
         #expect(world.words(1) == ["ann+"])
     }
 
-    @Test func `a machine that missed what happened forgets who left, and takes back what it said of them`() throws {
+    @Test func `a hub that missed batches forgets who left, and takes back what it sent about them`() throws {
         var world = try Machines(1)
         world.connect(1, "ann", to: 0, scopes: ["room"])
         for (id, user) in [(2, "bob"), (3, "cid")] as [(UInt64, String)] {
@@ -137,7 +137,7 @@ import TidemarkWire
         #expect(world.words(1) == ["ann+"])
     }
 
-    @Test func `a watcher whose socket is full hears it all when it is free again, and nothing after it is done`()
+    @Test func `a watcher with a full socket gets all messages when it has room, and nothing after the watch ends`()
         throws
     {
         var world = try Machines(1)
@@ -158,7 +158,7 @@ import TidemarkWire
         #expect(world.words(1) == [])
     }
 
-    @Test func `a connection watches so many scopes, and so many departures are remembered`() throws {
+    @Test func `watched scopes of a connection are bounded, and so are remembered departures`() throws {
         var limits = HubLimits()
         limits.presenceScopesMax = 2
         limits.departuresMax = 3

@@ -8,7 +8,7 @@ import TidemarkTelemetry
 
 /// The certificate follows its files, and a broken one does not end the service of a good one.
 @Suite(.timeLimit(.minutes(5))) struct CertificateWatchTests {
-    /// A watch over files, with what it counts and logs.
+    /// A watch over files, with its counters and log.
     private struct Ground {
         let files: CertificateFolder
         let log = LogCapture()
@@ -29,7 +29,7 @@ import TidemarkTelemetry
         }
     }
 
-    @Test func `a new certificate counts once two looks have seen the same files`() async throws {
+    @Test func `a new certificate is used once two looks have seen the same files`() async throws {
         let (old, new) = try await (MadeCertificate(days: 10), MadeCertificate(days: 20))
         let ground = try Ground(old)
         defer { try? ground.files.remove() }
@@ -49,8 +49,7 @@ import TidemarkTelemetry
         #expect(ground.log.lines.count == 1)
     }
 
-    @Test func `files that cannot be used are told and counted once, and the certificate before goes on`() async throws
-    {
+    @Test func `unusable files are reported and counted once, and the certificate before stays in use`() async throws {
         let (old, new) = try await (MadeCertificate(days: 10), MadeCertificate(days: 20))
         let ground = try Ground(old)
         defer { try? ground.files.remove() }
@@ -66,7 +65,7 @@ import TidemarkTelemetry
     }
 
     @Test(arguments: ["no PEM", "", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
-    func `what is no certificate is refused`(_ text: String) async throws {
+    func `an invalid certificate is refused`(_ text: String) async throws {
         let ground = try Ground(try await MadeCertificate())
         defer { try? ground.files.remove() }
         let end = ground.watch.end
@@ -75,7 +74,7 @@ import TidemarkTelemetry
         #expect(ground.watch.end == end && ground.reads("refused"))
     }
 
-    @Test func `a file that is gone is told once until it is there again`() async throws {
+    @Test func `a missing file is reported once until it exists again`() async throws {
         let certificate = try await MadeCertificate()
         let ground = try Ground(certificate)
         defer { try? ground.files.remove() }
@@ -87,7 +86,7 @@ import TidemarkTelemetry
         #expect(ground.log.lines.count == 1, "it is what is in use")
     }
 
-    @Test func `who asks has files tried at once, and again`() async throws {
+    @Test func `on request the files are tried at once, and again`() async throws {
         let (old, new) = try await (MadeCertificate(days: 10), MadeCertificate(days: 20))
         let ground = try Ground(old)
         defer { try? ground.files.remove() }
@@ -100,7 +99,7 @@ import TidemarkTelemetry
         #expect(ground.log.lines.count { $0.contains("cannot be used") } == 2)
     }
 
-    @Test func `a certificate that has ended does not take the place of one that ends later`() async throws {
+    @Test func `an expired certificate does not replace one that ends later`() async throws {
         let (short, long) = try await (MadeCertificate(days: 1), MadeCertificate(days: 20))
         let days = Int64(Date().timeIntervalSince1970 * 1_000) + 5 * 86_400_000
         let ground = try Ground(long) { days }
@@ -109,13 +108,13 @@ import TidemarkTelemetry
         try ground.files.write(short)
         ground.watch.look(isAsked: true)
         #expect(ground.watch.end == end && ground.reads("refused"))
-        // A server that has no other starts with it, and says so.
+        // A server without another certificate starts with it, and logs that.
         let late = try Ground(short) { days }
         defer { try? late.files.remove() }
         #expect(late.log.lines.first?.hasPrefix("error The certificate has ended") == true)
     }
 
-    @Test func `a server does not start on files that cannot be used`() async throws {
+    @Test func `a server does not start with unusable files`() async throws {
         let (one, other) = try await (MadeCertificate(), MadeCertificate())
         let files = try CertificateFolder(one)
         defer { try? files.remove() }

@@ -3,7 +3,7 @@ import TidemarkNIOTransport
 
 @testable import TidemarkAssembly
 
-/// Which web pages may call and connect.
+/// The web pages that may call and connect.
 @Suite(.timeLimit(.minutes(5))) struct CrossOriginTests {
     private static let allowed = ["TIDEMARK_ORIGINS": "https://app.example,http://localhost:5173"]
 
@@ -11,7 +11,7 @@ import TidemarkNIOTransport
         answer.headers.filter { $0.0.lowercased() == name }.map(\.1)
     }
 
-    @Test func `a page of an origin that is named may call, with a token, and read refusals too`() async throws {
+    @Test func `a page of a listed origin may call, with a token, and read refusals too`() async throws {
         try await TestServer.running(environment: Self.allowed) { server in
             let asked = try await server.call(
                 "OPTIONS", "/v1/push",
@@ -57,7 +57,7 @@ import TidemarkNIOTransport
     @Test(arguments: [
         ("https://app.example", true), ("https://evil.example", false), ("null", false), (nil as String?, true),
     ])
-    func `a socket is opened for pages of the same origins, and for who names none`(
+    func `a socket is opened for pages of the same origins, and for clients that send none`(
         _ origin: String?, _ isOpened: Bool
     ) async throws {
         try await TestServer.running(environment: Self.allowed) { server in

@@ -3,11 +3,11 @@ import TidemarkNIOTransport
 
 @testable import TidemarkAssembly
 
-/// By which names a server is reached, on each of its listeners.
+/// The names by which a server is reached, on each of its listeners.
 @Suite(.timeLimit(.minutes(5))) struct HostNameTests {
     private static let named = TestServer.operated.merging(["TIDEMARK_HOST_NAMES": "sync.example, tidemark"]) { $1 }
 
-    /// One request, by the first line and the fields; the answer.
+    /// The answer to one request, which consists of the first line and the fields.
     private static func answer(_ line: String, _ fields: [String], at port: Int) async throws -> String {
         let text = ([line + " HTTP/1.1"] + fields + ["Connection: close"]).joined(separator: "\r\n") + "\r\n\r\n"
         let answers = Answers()
@@ -25,7 +25,7 @@ import TidemarkNIOTransport
     }
 
     @Test(arguments: ["GET /healthz", "GET /readyz", "GET /v1/info", "POST /v1/push", "GET /v1/sync", "GET /none"])
-    func `a name that is not the server's is answered 421 with what to set, whatever is asked for`(
+    func `a name that is not the server's is answered 421 with the setting to change, at every address`(
         _ line: String
     ) async throws {
         try await TestServer.running(environment: Self.named) { server in
@@ -38,7 +38,7 @@ import TidemarkNIOTransport
         }
     }
 
-    @Test func `the listener for operators goes by the same names, figures and console among it`() async throws {
+    @Test func `the operators' listener uses the same names, for figures and console as well`() async throws {
         try await TestServer.administered { server in
             let port = try #require(server.adminPort)
             let token = "Authorization: Bearer \(TestServer.adminToken)"
@@ -57,7 +57,7 @@ import TidemarkNIOTransport
         }
     }
 
-    @Test func `names that are given, addresses and localhost are the server's, and who names none is no browser`()
+    @Test func `configured names, addresses and localhost are accepted, and so are requests without a name`()
         async throws
     {
         try await TestServer.running(environment: Self.named) { server in
@@ -69,7 +69,7 @@ import TidemarkNIOTransport
         }
     }
 
-    @Test func `a refused name is counted and leaves a line`() async throws {
+    @Test func `a refused name is counted and logged`() async throws {
         let log = LogCapture()
         try await TestServer.running(environment: Self.named, log: log) { server in
             _ = try await Self.answer("GET /healthz", ["Host: evil.example"], at: server.port)
@@ -79,7 +79,7 @@ import TidemarkNIOTransport
         #expect(log.lines.contains { $0.contains("Refused a request") && $0.contains("label=host_unknown") })
     }
 
-    @Test func `names are taken from the setting and from where the server listens`() throws {
+    @Test func `names come from the setting and from the addresses of the listeners`() throws {
         func names(_ environment: [String: String]) throws -> Set<String> {
             try ServerConfiguration(
                 environment: ["TIDEMARK_SECRET": TestServer.secret, "TIDEMARK_SCHEMA": TestServer.schemaFile]
@@ -93,7 +93,7 @@ import TidemarkNIOTransport
         }
     }
 
-    @Test func `probes are answered by HEAD too, without a body`() async throws {
+    @Test func `probes by HEAD are answered too, without a body`() async throws {
         try await TestServer.running(environment: TestServer.operated) { server in
             for path in ["/healthz", "/readyz", "/v1/info"] {
                 let answer = try await server.call("HEAD", path)

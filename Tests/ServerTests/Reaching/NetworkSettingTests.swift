@@ -3,7 +3,7 @@ import TidemarkEdge
 
 @testable import TidemarkAssembly
 
-/// Settings about how clients reach the server.
+/// Settings about the ways by which clients reach the server.
 @Suite struct NetworkSettingTests {
     private func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
         try ServerConfiguration(
@@ -11,7 +11,7 @@ import TidemarkEdge
                 .merging(environment) { $1 })
     }
 
-    @Test func `what is set is taken over, and nothing of it is there by itself`() throws {
+    @Test func `settings are used, and each is off by default`() throws {
         let usual = try configuration([:])
         #expect(usual.tls == nil && usual.proxies == nil && usual.origins.isEmpty)
         let set = try configuration([
@@ -35,12 +35,12 @@ import TidemarkEdge
         ["TIDEMARK_ORIGINS": "https://*.example"], ["TIDEMARK_ORIGINS": "null"],
         ["TIDEMARK_ORIGINS": "https://App.example"],
     ])
-    func `what cannot be meant is refused`(_ environment: [String: String]) {
+    func `an impossible setting is refused`(_ environment: [String: String]) {
         #expect(throws: ConfigurationError.self) { try configuration(environment) }
     }
 
     @Test(arguments: ["0.0.0.0:8080", "[::]:8080", "192.0.2.1:0", "example.org:80", "127.0.0.1.example.org:80"])
-    func `development is for this machine alone unless it is said twice`(_ listen: String) throws {
+    func `development is for this machine alone unless a second setting allows more`(_ listen: String) throws {
         let environment = ["TIDEMARK_DEV": "1", "TIDEMARK_LISTEN": listen]
         #expect(throws: ConfigurationError.self) { try configuration(environment) }
         #expect(try configuration(environment.merging(["TIDEMARK_DEV_REACHABLE": "1"]) { $1 }).isDevelopment)

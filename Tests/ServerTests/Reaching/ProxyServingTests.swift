@@ -6,12 +6,12 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// Who is at the other end of a proxy, on a whole server.
+/// The client's address behind a proxy, on a whole server.
 @Suite(.timeLimit(.minutes(5))) struct ProxyServingTests {
     private static let trusted = ["TIDEMARK_TRUSTED_PROXIES": "127.0.0.1"]
     private static let badToken = "Authorization: Bearer no.token.atall"
 
-    /// Calls with a bad token until the first byte of an answer.
+    /// Repeats a call with a bad token until an answer arrives.
     private static func answer(_ call: inout RawCall, _ fields: [String]) async throws -> String {
         try await call.send(
             (["GET /v1/schema HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
@@ -23,7 +23,7 @@ import TidemarkWire
         #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(fields): \(answer)")
     }
 
-    /// Bytes of a header of the PROXY protocol, for TCP over IPv4.
+    /// A header of the PROXY protocol, for TCP over IPv4.
     private static func header(
         _ address: [UInt8] = [192, 0, 2, 7], version: UInt8 = 0x21, family: UInt8 = 0x11, length: UInt16? = nil,
         more: [UInt8] = []
@@ -34,7 +34,7 @@ import TidemarkWire
             + [UInt8(length >> 8), UInt8(length & 0xff)] + body
     }
 
-    @Test func `the addresses that a trusted proxy names are bounded each for itself, the proxy's own is not`()
+    @Test func `the addresses that a trusted proxy names are bounded separately, the proxy's own is not`()
         async throws
     {
         let log = LogCapture()
@@ -57,7 +57,7 @@ import TidemarkWire
         #expect(log.lines.count { $0.contains("label=no_room peer=192.0.2.1") } == 1)
     }
 
-    @Test func `what somebody who is not trusted says of addresses counts for nothing`() async throws {
+    @Test func `addresses named by an untrusted peer are ignored`() async throws {
         let log = LogCapture()
         try await TestServer.running(
             limits: ["STRANGERS_PER_ADDRESS": "1"],
@@ -76,20 +76,20 @@ import TidemarkWire
         #expect(!log.lines.contains { $0.contains("203.0.113") })
     }
 
-    @Test func `a field that cannot be read counts for nothing, is counted, and the call is answered`() async throws {
+    @Test func `an invalid field is ignored and counted, and the call is answered`() async throws {
         try await TestServer.running(environment: Self.trusted.merging(TestServer.operated) { $1 }) { server in
             try await RawCall.connected(to: server.port) { call in
                 for field in ["X-Forwarded-For: unknown", "X-Forwarded-For: 192.0.2.1, ", "X-Forwarded-For: 192.0.2"] {
                     try await Self.expect("401", of: &call, [field])
                 }
-                // The other field is a client's word, which this proxy passes on.
+                // The other field is the client's, which this proxy passes on.
                 try await Self.expect("401", of: &call, ["Forwarded: for=nonsense"])
             }
             #expect(try await Figures(of: server)["tidemark_forwarding_unread_total"] == 3)
         }
     }
 
-    @Test func `a connection that a proxy uses for several is counted for the one whom its request is for`()
+    @Test func `a request on a proxy's shared connection is counted for the client that it names`()
         async throws
     {
         try await TestServer.running(
@@ -108,14 +108,14 @@ import TidemarkWire
         }
     }
 
-    @Test func `a header of the PROXY protocol says whose the connection is, whatever requests say`() async throws {
+    @Test func `a PROXY protocol header names the connection's client, whatever requests say`() async throws {
         let log = LogCapture()
         try await TestServer.running(
             limits: ["STRANGERS_PER_ADDRESS": "1"],
             environment: Self.trusted.merging(["TIDEMARK_PROXY_PROTOCOL": "1"]) { $1 }, log: log
         ) { server in
             try await RawCall.connected(to: server.port) { call in
-                // In two pieces, with what follows in the same packet as the second.
+                // In two pieces; the second packet also holds what follows.
                 let header = Self.header()
                 try await call.send(Array(header[..<9]))
                 try await call.send(
@@ -167,7 +167,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `who is not trusted and sends such a header is no client of anybody`() async throws {
+    @Test func `an untrusted peer that sends such a header is refused`() async throws {
         try await TestServer.running(
             environment: ["TIDEMARK_TRUSTED_PROXIES": "192.0.2.0/24", "TIDEMARK_PROXY_PROTOCOL": "1"]
         ) { server in
@@ -180,12 +180,12 @@ import TidemarkWire
         }
     }
 
-    @Test func `a socket behind a proxy has its client's address in the log`() async throws {
+    @Test func `the log has the client's address for a socket behind a proxy`() async throws {
         let log = LogCapture()
         try await TestServer.running(environment: Self.trusted, log: log) { server in
             try await RawCall.connected(to: server.port) { call in
                 try await call.openSocket(fields: ["X-Forwarded-For: 192.0.2.77"])
-                // No message of the protocol.
+                // An invalid message of the protocol.
                 try await call.send([0x81, 0x82, 0, 0, 0, 0, 0x7b, 0x7d])
                 _ = try await call.read()
             }
@@ -193,7 +193,7 @@ import TidemarkWire
         #expect(log.lines.contains { $0.contains("Closed a connection label=4400 peer=192.0.2.77") }, "\(log.lines)")
     }
 
-    @Test func `a refused token has the address of its client in the log, by call and by socket`() async throws {
+    @Test func `the log has the client's address for a refused token, by call and by socket`() async throws {
         let log = LogCapture()
         try await TestServer.running(environment: Self.trusted, log: log) { server in
             try await RawCall.connected(to: server.port) { call in

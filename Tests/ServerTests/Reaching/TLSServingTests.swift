@@ -34,7 +34,7 @@ import TidemarkWire
         return answer.status == 200
     }
 
-    @Test func `calls and sockets go over TLS`() async throws {
+    @Test func `calls and sockets work over TLS`() async throws {
         try await Self.running(try await MadeCertificate()) { server, files in
             #expect(try await Self.isServed(server, files))
             let client = try await TestClient.open(server, 1, trustRootsFile: files.chainFile.path)
@@ -46,7 +46,7 @@ import TidemarkWire
             try await bob.send(
                 .hello(Hello(token: try server.token("bob"), client: bob.id, isNewClient: true, connection: 1)))
             _ = try await bob.welcome()
-            // Each larger than a record of TLS; all together within the window of who acknowledges nothing.
+            // Each is larger than a TLS record; all fit in the window of a client that acknowledges nothing.
             let text = String(repeating: "x", count: 60_000)
             try await client.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
             _ = try await client.settled(through: 1)
@@ -69,7 +69,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [(TLSVersion.tlsv12, true), (.tlsv13, true), (.tlsv11, false)])
-    func `TLS 1.2 and 1.3 are spoken, and nothing before`(_ version: TLSVersion, _ isSpoken: Bool) async throws {
+    func `TLS 1.2 and 1.3 are accepted, and nothing older`(_ version: TLSVersion, _ isSpoken: Bool) async throws {
         let certificate = try await MadeCertificate()
         var client = try certificate.clientConfiguration()
         (client.minimumTLSVersion, client.maximumTLSVersion) = (version, version)
@@ -90,7 +90,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `who speaks plain HTTP to the port is told so, and who speaks nonsense is let go`() async throws {
+    @Test func `a plain HTTP client is told to use TLS, and one that sends nonsense is closed`() async throws {
         let log = LogCapture()
         try await Self.running(try await MadeCertificate(), log: log) { server, files in
             try await RawCall.connected(to: server.port) { call in
@@ -98,7 +98,7 @@ import TidemarkWire
                 let answer = try await call.readToEnd()
                 #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains("speaks TLS"), "\(answer)")
             }
-            // The first byte of a handshake, and then none.
+            // The first byte of a handshake, and then others.
             for nonsense in [[0], [0x80, 0x2e, 1, 3, 1], [22] + [UInt8](repeating: 0xff, count: 600)] as [[UInt8]] {
                 try await RawCall.connected(to: server.port) { call in
                     try await call.send(nonsense)
@@ -114,11 +114,11 @@ import TidemarkWire
         #expect(log.lines.count { $0.contains("did not begin as it must label=plain_text peer=127.0.0.1") } == 3)
     }
 
-    @Test func `half a handshake is held for no longer than a head, and holds up nobody`() async throws {
+    @Test func `half a handshake is held no longer than a head, and delays no other client`() async throws {
         try await Self.running(
             try await MadeCertificate(), limits: { $0.edge.headDeadline = .seconds(5) }
         ) { server, files in
-            // A record is announced, begun, and never ended; and one connection says nothing at all.
+            // A record is announced, begun, and never ended; another connection sends nothing at all.
             for bytes in [[22, 3, 1, 2, 0, 1, 0, 1], []] as [[UInt8]] {
                 try await RawCall.connected(to: server.port) { call in
                     try await call.send(bytes)
@@ -141,7 +141,7 @@ import TidemarkWire
                 .hello(Hello(token: try server.token("ann"), client: client.id, isNewClient: true, connection: 1)))
             _ = try await client.welcome()
             try files.write(new)
-            // Trusts the new one alone.
+            // Trusts only the new one.
             while (try? await Self.isServed(server, files)) != true { try Task.checkCancellation() }
             _ = try await client.changes()
             try await client.push(from: 1, Sample.profile(11))

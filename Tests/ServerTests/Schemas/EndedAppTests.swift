@@ -9,9 +9,9 @@ import TidemarkWire
 @testable import TidemarkNode
 @testable import TidemarkOperations
 
-/// Apps that the operator has ended.
+/// Apps that the operator no longer serves.
 @Suite(.timeLimit(.minutes(5))) struct EndedAppTests {
-    /// A server that serves apps from 2.4 on.
+    /// Runs a server that serves apps from 2.4 on.
     private func running(_ body: @Sendable (TestServer) async throws -> Void) async throws {
         try await TestServer.running { server in
             #expect(try await server.apply(SchemaCall(requirement: "2.4")).status == 200)
@@ -19,7 +19,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `an app that is too old is told the least version, with the code that it knows`() async throws {
+    @Test func `an app that is too old is refused with the minimal version, by a code that it knows`() async throws {
         try await running { server in
             for (app, knows, code) in [("chat 2.3", true, 4427), ("chat 2.3", false, 4426), (nil, true, 4427)] {
                 let client = try await TestClient.greeting(server, as: "ann", 1, app: app, knowsAppTooOld: knows)
@@ -30,7 +30,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `newer apps and services are welcomed, and a bad token is a bad token first`() async throws {
+    @Test func `newer apps and services are welcomed, and a bad token is refused first`() async throws {
         try await running { server in
             let ann = try await TestClient.greeting(server, as: "ann", 1, app: "chat 2.4.0")
             _ = try await ann.welcome()
@@ -42,7 +42,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `connections of an app that is ended are closed within a tick, others stay, and it may come back`()
+    @Test func `connections of an ended app are closed within a tick, others stay, and it may be served again`()
         async throws
     {
         try await TestServer.running { server in

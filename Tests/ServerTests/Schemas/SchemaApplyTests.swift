@@ -11,7 +11,7 @@ import TidemarkWire
 @testable import TidemarkNode
 @testable import TidemarkOperations
 
-/// The chat's schema, and what becomes of it.
+/// The chat's schema and changed versions of it.
 enum ChatDocuments {
     static func chat(_ replacements: (String, String)...) throws -> String {
         var text = try String(contentsOfFile: TestServer.schemaFile, encoding: .utf8)
@@ -23,11 +23,11 @@ enum ChatDocuments {
     }
 
     static let email = #""email": { "type": "string", "max": 320 },"#
-    /// Users have a mood, and their e-mail is called contact.
+    /// Users have a mood, and their e-mail is renamed to contact.
     static func wider() throws -> String {
         try chat((email, #""contact": { "type": "string", "max": 320, "was": "email" }, "mood": "string","#))
     }
-    /// Users have no e-mail any more.
+    /// Users no longer have an e-mail.
     static func narrower() throws -> String { try chat((email, "")) }
 }
 
@@ -52,7 +52,7 @@ extension TestServer {
             ], clientTime: 0)
     }
 
-    @Test func `a field that is added is taken from then on, on connections that were there before`() async throws {
+    @Test func `an added field is accepted from then on, also on earlier connections`() async throws {
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 1, mood(10))
@@ -68,7 +68,7 @@ extension TestServer {
         }
     }
 
-    @Test func `another node follows, and both take the field then`() async throws {
+    @Test func `another node follows, and both accept the field then`() async throws {
         let (store, schemas) = (InMemoryStore(), InMemorySchemaStore())
         let change: @Sendable (inout ServerLimits) -> Void = { $0.node.schemaEvery = .milliseconds(5) }
         @Sendable func opened() -> OpenedStore { OpenedStore(store, schemas: schemas, isShared: true) }
@@ -87,7 +87,7 @@ extension TestServer {
         }
     }
 
-    @Test func `what takes something from old apps is refused with words until it is accepted`() async throws {
+    @Test func `a change that takes something from old apps is refused until it is accepted`() async throws {
         try await TestServer.running { server in
             let narrower = try ChatDocuments.narrower()
             let refused = try await server.apply(SchemaCall(document: narrower))
@@ -115,7 +115,7 @@ extension TestServer {
         }
     }
 
-    @Test func `the same document again is nothing to do, and other white space is the same document`() async throws {
+    @Test func `the same document again changes nothing, and white space does not matter`() async throws {
         try await TestServer.running { server in
             let same = try String(contentsOfFile: TestServer.schemaFile, encoding: .utf8).replacing("  ", with: " ")
             let answer = try await server.apply(SchemaCall(document: same))
@@ -123,7 +123,7 @@ extension TestServer {
         }
     }
 
-    @Test func `a document that does not read, another app's, and unknown members are refused with the reason`()
+    @Test func `an invalid document, another app's, and unknown members are refused with the reason`()
         async throws
     {
         try await TestServer.running { server in
@@ -144,7 +144,7 @@ extension TestServer {
         }
     }
 
-    @Test func `the calls are for the operator: a user's token and a service's are 403`() async throws {
+    @Test func `only an operator may call: a user's token and a service's are 403`() async throws {
         try await TestServer.running { server in
             let call = SchemaCall(requirement: "2")
             #expect(try await server.apply(call, isOperator: false).status == 403)
@@ -159,7 +159,7 @@ extension TestServer {
         }
     }
 
-    @Test func `a schema that shares other scopes asks connections to come again, and the next welcome has them`()
+    @Test func `a schema that shares other scopes makes connections reconnect, and the next welcome has them`()
         async throws
     {
         try await TestServer.running { server in
@@ -180,7 +180,7 @@ extension TestServer {
         }
     }
 
-    @Test func `a node that cannot read a later schema goes on with its own, and is not ready`() async throws {
+    @Test func `a node that cannot read a later schema keeps its own, and is not ready`() async throws {
         let schemas = InMemorySchemaStore()
         let change: @Sendable (inout ServerLimits) -> Void = { $0.node.schemaEvery = .milliseconds(5) }
         let opened = OpenedStore(InMemoryStore(), schemas: schemas, isShared: true)

@@ -7,7 +7,7 @@ import TidemarkStore
 
 @testable import TidemarkAssembly
 
-/// Which schema a server begins with.
+/// The schema with which a server starts.
 @Suite struct SchemaStartTests {
     private let schemas = InMemorySchemaStore()
 
@@ -19,7 +19,7 @@ import TidemarkStore
             .schema(for: configuration, now: 5, logger: Logger(label: "test")).revision
     }
 
-    @Test func `the first start puts its document in force, and later ones need none`() async throws {
+    @Test func `the first start activates its document, and later ones need none`() async throws {
         #expect(try await start(ChatDocuments.chat()) == 1)
         #expect(try await start(ChatDocuments.chat()) == 1)
         #expect(try await start(nil) == 1)
@@ -35,7 +35,7 @@ import TidemarkStore
         #expect(try ServerConfiguration(environment: ["TIDEMARK_DEV": "1"]).schema == SchemaDocument.sample())
     }
 
-    @Test func `another document than the one in force is refused with what to do, but for development`() async throws {
+    @Test func `a document other than the active one is refused with what to do, except in development`() async throws {
         _ = try await start(ChatDocuments.chat())
         let error = await #expect(throws: ConfigurationError.self) { try await start(ChatDocuments.wider()) }
         #expect(error?.reason.contains("tidemark schema apply") == true && error?.reason.contains("revision 1") == true)
@@ -45,7 +45,7 @@ import TidemarkStore
         await #expect(throws: ConfigurationError.self) { try await start(other, isDevelopment: true) }
     }
 
-    @Test func `a file that was in force earlier does not stop a restart, and does not come back`() async throws {
+    @Test func `an earlier active file does not stop a restart, and does not become active again`() async throws {
         _ = try await start(ChatDocuments.chat())
         let next = SchemaRevision(number: 2, document: Array(try ChatDocuments.wider().utf8), applied: 6)
         #expect(try await schemas.keep(next))
@@ -53,7 +53,7 @@ import TidemarkStore
         #expect(try await schemas.revision(after: 0) == next)
     }
 
-    @Test func `a document in force that this version does not read is refused with what to do`() async throws {
+    @Test func `an active document that this version cannot read is refused with what to do`() async throws {
         let future = SchemaRevision(number: 1, document: Array(#"{"tidemark": 2}"#.utf8), applied: 1)
         _ = try await schemas.begin(with: future)
         let error = await #expect(throws: ConfigurationError.self) { try await start(ChatDocuments.chat()) }

@@ -34,7 +34,7 @@ import TidemarkWire
         #expect(configuration.limits.wire.transactionsPerSecond == 100)
     }
 
-    @Test func `every value is taken over and the command line counts more`() throws {
+    @Test func `every setting is used and the command line has priority`() throws {
         let environment = [
             "TIDEMARK_SECRET": Self.secret, "TIDEMARK_DATABASE": "postgres://u@h/n", "TIDEMARK_LISTEN": "[::]:0",
             "TIDEMARK_LOG_LEVEL": "DEBUG", "TIDEMARK_NODE": "7", "TIDEMARK_NAME": "north",
@@ -54,7 +54,7 @@ import TidemarkWire
         #expect(configuration.limits.edge.unauthenticatedPerAddressMax == nil)
     }
 
-    @Test func `by what commits are safe is an age, standbys or a backup`() throws {
+    @Test func `commits are safe by age, by standbys or by a backup`() throws {
         func rule(_ text: String, _ more: [String: String] = [:]) throws -> DurableRule {
             try configuration(["TIDEMARK_DURABLE": text].merging(more) { $1 }).limits.node.durable
         }
@@ -73,7 +73,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `blobs have their own bounds, and 0 bytes of one is none at all`() throws {
+    @Test func `blobs have their own bounds, and 0 bytes turn them off`() throws {
         let usual = try configuration([:]).limits
         #expect(usual.wire.blobBytesMax == 16_777_216 && usual.edge.blobBytesMax == 16_777_216)
         #expect(usual.store.blobBytesPerWorkspaceMax == 10_737_418_240)
@@ -93,13 +93,13 @@ import TidemarkWire
         #expect(try configuration(["TIDEMARK_LIMIT_LEDGER_DAYS": "7"]).limits.store.ledgerLifetime == 604_800_000)
     }
 
-    @Test func `a database has ten minutes to be brought up to date, or those that are set`() throws {
+    @Test func `a database has ten minutes for its migration, or as many as are set`() throws {
         #expect(try configuration([:]).limits.postgres.migrationTimeout == .seconds(600))
         let longer = try configuration(["TIDEMARK_LIMIT_MIGRATION_MINUTES": "90"])
         #expect(longer.limits.postgres.migrationTimeout == .seconds(5_400))
     }
 
-    @Test func `the connections to the database are as many as are set`() throws {
+    @Test func `the number of connections to the database can be set`() throws {
         let set = try configuration([
             "TIDEMARK_LIMIT_POSTGRES_WRITERS": "7", "TIDEMARK_LIMIT_POSTGRES_READERS": "9",
             "TIDEMARK_LIMIT_SQLITE_READERS": "2",
@@ -109,7 +109,7 @@ import TidemarkWire
         #expect(throws: ConfigurationError.self) { try configuration(["TIDEMARK_LIMIT_POSTGRES_WRITERS": "0"]) }
     }
 
-    @Test func `no more connections are taken than the system lets the process open`() throws {
+    @Test func `no more connections are accepted than the process can open`() throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let usual = try configuration([:])
         for (files, connections) in [(1_024, 880), (100, 1), (1_000_000, 20_000), (nil, 20_000)] {
@@ -126,7 +126,7 @@ import TidemarkWire
         ("TIDEMARK_SECRET_FILE", "/nowhere/at/all"), ("TIDEMARK_LIMIT_RATE", "0"),
         ("TIDEMARK_LIMIT_RATE", "many"), ("TIDEMARK_LIMIT_WORDS", "1"),
     ])
-    func `what is wrong is named`(setting: String, value: String) throws {
+    func `a wrong setting is named`(setting: String, value: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try configuration([setting: value]) }
         #expect(error?.setting == setting)
         #expect(error?.description.hasPrefix(setting + ": ") == true)
@@ -139,7 +139,7 @@ import TidemarkWire
         #expect(try ServerConfiguration(environment: [:], overrides: [.development: "1"]).isDevelopment)
     }
 
-    @Test func `a mark that an editor writes before the first line is no part of a secret`() throws {
+    @Test func `a byte order mark before the first line is not part of a secret`() throws {
         let plain = try ServerSecret(Array(Self.secret.utf8), from: .secretFile)
         let marked = try ServerSecret([0xef, 0xbb, 0xbf] + Array(Self.secret.utf8), from: .secretFile)
         #expect(marked.cursorKeys == plain.cursorKeys)
@@ -147,7 +147,7 @@ import TidemarkWire
         #expect(throws: ConfigurationError.self) { try ServerSecret(short, from: .secretFile) }
     }
 
-    @Test func `a star listens on every address, IPv4 and IPv6, and says on which`() async throws {
+    @Test func `a star listens on every address, IPv4 and IPv6, and logs which`() async throws {
         let everywhere = try ListenAddress("*:8080")
         #expect(["[::]:8080", "0.0.0.0:8080"].contains(everywhere.description), "\(everywhere)")
         #expect(!everywhere.isLoopback)
@@ -161,7 +161,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a secret's file counts without its line's end`() throws {
+    @Test func `a secret's file is used without the end of its line`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data((Self.secret + "\r\n").utf8).write(to: URL(fileURLWithPath: path))
@@ -174,7 +174,7 @@ import TidemarkWire
         #expect("\(secret)".contains(Self.secret) == false)
     }
 
-    @Test func `of several secrets the first seals, and what the others sealed is still opened`() throws {
+    @Test func `of several secrets the first seals, and what the others sealed can still be opened`() throws {
         let newer = String(repeating: "n", count: 32)
         func cursors(_ environment: [String: String]) throws -> CursorSeal {
             try #require(try configuration(environment).cursors)

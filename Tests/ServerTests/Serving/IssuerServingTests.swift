@@ -6,9 +6,9 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// A server whose issuer's endpoint for keys is down.
+/// A server whose issuer's key endpoint is down.
 @Suite(.timeLimit(.minutes(5))) struct IssuerServingTests {
-    /// Port 1 of the loopback address, where nobody listens.
+    /// Port 1 of the loopback address, where no program listens.
     private static let issuers = """
         {"issuers": [{"name": "id", "issuer": "https://id.example", "audience": "app", "algorithms": "RS256",
             "keys": {"url": "http://127.0.0.1:1/keys", "allow_addresses": "127.0.0.1"}}]}
@@ -19,7 +19,7 @@ import TidemarkWire
             "=", with: "")
     }
 
-    /// Of the issuer, by a key that nobody knows.
+    /// A token of the issuer, signed with an unknown key.
     private static func token(algorithm: String = "RS256") -> String {
         let now = ServerAssembly.Surroundings().now() / 1_000
         let claims = #"{"iss":"https://id.example","aud":"app","sub":"ann","iat":\#(now),"exp":\#(now + 600)}"#
@@ -53,13 +53,13 @@ import TidemarkWire
                     .hello(Hello(token: Self.token(), client: client.id, isNewClient: true, connection: 1)))
                 #expect(try await client.closeCode() == 4503)
             }
-            // The server's own tokens need nobody.
+            // The server's own tokens need no endpoint.
             let own = try await server.call("POST", "/v1/pull", as: "ann", body: #"{"scopes":[]}"#)
             #expect(own.status == 200)
         }
     }
 
-    @Test func `a refused token leaves a line with its label, and nothing of itself`() async throws {
+    @Test func `a refused token is logged with its label, and without its content`() async throws {
         let log = LogCapture()
         try await running(log) { server async throws in
             let token = Self.token(algorithm: "none")

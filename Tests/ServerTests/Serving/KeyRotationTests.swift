@@ -14,7 +14,7 @@ import TidemarkWire
         try await server.post("/v1/pull", body: #"{"scopes":[]}"#, headers: [("Authorization", "Bearer \(token)")])
     }
 
-    /// What becomes of a connection that says hello with this token: `welcome`, or the close code.
+    /// The server's answer to a hello with this token: `welcome`, or the close code.
     private static func hello(_ server: TestServer, _ token: String, _ id: UInt64) async throws -> String {
         let client = try await TestClient.open(server, id)
         try await client.send(.hello(Hello(token: token, client: client.id, isNewClient: true, connection: 1)))
@@ -40,7 +40,8 @@ import TidemarkWire
         }
     }
 
-    @Test func `tokens of an issuer get in by socket and by call, and those for another app do not`() async throws {
+    @Test func `an issuer's tokens are accepted by socket and by call, and those for another app are not`() async throws
+    {
         let key = IssuerKey(id: "one")
         let log = LogCapture()
         try await KeyEndpoint.running(.init(body: IssuerKey.set(key))) { _, port in
@@ -60,7 +61,7 @@ import TidemarkWire
         #expect(!log.lines.contains { $0.contains("eyJ") }, "no part of a token is logged")
     }
 
-    @Test func `keys that are rotated under load sign nobody out`() async throws {
+    @Test func `keys that are rotated under load sign no user out`() async throws {
         let (first, second) = (IssuerKey(id: "one"), IssuerKey(id: "two"))
         let clock = MovedClock()
         try await KeyEndpoint.running(.init(body: IssuerKey.set(first))) { endpoint, port in
@@ -69,7 +70,7 @@ import TidemarkWire
                 environment: ["TIDEMARK_ISSUERS": file.path], surroundings: clock.surroundings
             ) { server in
                 #expect(try await Self.pull(server, try first.token("ann")).status == 200)
-                // Within the 10 s in which the endpoint is not asked again: they wait.
+                // For 10 s the endpoint is not called again: the clients wait.
                 endpoint.answer.body = IssuerKey.set(second)
                 let before = endpoint.requests
                 async let pulled = Self.pull(server, try second.token("ann"))
@@ -93,7 +94,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `an endpoint that is down for a day signs nobody out`() async throws {
+    @Test func `an endpoint that is down for a day signs no user out`() async throws {
         let (key, other) = (IssuerKey(id: "one"), IssuerKey(id: "two"))
         let clock = MovedClock()
         try await KeyEndpoint.running(.init(body: IssuerKey.set(key))) { endpoint, port in
@@ -121,7 +122,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a flood of unknown keys is answered without asking for each, and harms nobody else`() async throws {
+    @Test func `a flood of unknown keys makes few requests, and harms no other user`() async throws {
         let key = IssuerKey(id: "one")
         let clock = MovedClock()
         try await KeyEndpoint.running(.init(body: IssuerKey.set(key))) { endpoint, port in
@@ -152,7 +153,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a token that is not what it says is refused for good while keys are fresh`() async throws {
+    @Test func `a token with a false claim is refused for good while keys are fresh`() async throws {
         let key = IssuerKey(id: "one")
         try await KeyEndpoint.running(.init(body: IssuerKey.set(key))) { _, port in
             let file = try IssuerKey.file(port: port)

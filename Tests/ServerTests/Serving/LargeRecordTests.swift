@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
-/// Sizes that an operator moved, over both ways in.
+/// Sizes that an operator has changed, over socket and HTTP.
 @Suite(.timeLimit(.minutes(5))) struct LargeRecordTests {
     private static let schema = """
         {"tidemark": 1, "collections": {"notes": {"scope": {"shared": "room"}, "fields": {
@@ -11,7 +11,7 @@ import TidemarkWire
         """
 
     @Test(arguments: [(["RECORD_BYTES": "1048576"], true), ([:], false)])
-    func `a record of 404 KB is taken where it is offered, over the socket and over HTTP`(
+    func `a record of 404 KB is accepted if the profile allows it, over the socket and over HTTP`(
         _ limits: [String: String], _ isTaken: Bool
     ) async throws {
         let schema = try Schema(json: Array(Self.schema.utf8))
@@ -32,7 +32,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [("4096", 5_000, false), ("2097152", 1_500_000, true), ("1048576", 1_500_000, false)])
-    func `a message is as large as it is offered, over the socket and over HTTP`(
+    func `a message may be as large as the profile says, over the socket and over HTTP`(
         _ bytesMax: String, _ bytes: Int, _ isTaken: Bool
     ) async throws {
         try await TestServer.running(limits: ["MESSAGE_BYTES": bytesMax]) { server in

@@ -5,15 +5,15 @@ import TidemarkModel
 @testable import TidemarkAssembly
 @testable import TidemarkWire
 
-/// Every bound that is told to clients, moved up and down: what is told is what is enforced.
+/// Every bound that is announced to clients, moved up and down: the announced bound is the enforced one.
 @Suite struct LimitTableTests {
-    /// One bound: how to move it, what tells whether `count` of it passes.
+    /// One bound: how to move it, and a test whether `count` passes.
     struct Bound: Sendable, CustomTestStringConvertible {
         let name: String
-        /// Passes as things are, and does not when the bound is `lowered`.
+        /// Passes by default, and does not when the bound is `lowered`.
         let usual: Int
         let lowered: Int
-        /// Does not pass as things are, and does when the bound is `raised`.
+        /// Does not pass by default, and does when the bound is `raised`.
         let large: Int
         let raised: Int
         let set: @Sendable (inout WireLimits, Int) -> Void
@@ -55,7 +55,7 @@ import TidemarkModel
         Bound(
             name: "rate", usual: 100, lowered: 50, large: 200, raised: 300, set: { $0.transactionsPerSecond = $1 },
             passes: { limits, count in
-                // A full bucket is emptied first: what passes a second later is the rate.
+                // A full bucket is emptied first: the rate is what passes a second later.
                 var limits = limits
                 limits.transactionsBurst = 1_000
                 limits.pushTransactionsMax = 1_000
@@ -104,7 +104,7 @@ import TidemarkModel
     ]
 
     @Test(arguments: bounds)
-    func `a bound that is moved is the bound that counts`(_ bound: Bound) throws {
+    func `a bound that is moved is enforced`(_ bound: Bound) throws {
         var (raised, lowered) = (WireLimits(), WireLimits())
         bound.set(&raised, bound.raised)
         bound.set(&lowered, bound.lowered)
@@ -114,10 +114,10 @@ import TidemarkModel
         #expect(try bound.passes(raised, bound.large), "\(bound.name): \(bound.large) of \(bound.raised)")
     }
 
-    /// The edge's own bounds are tried over a socket.
+    /// The edge's own bounds are tested over a socket.
     private static let triedElsewhere: Set = ["message_bytes", "blob_bytes"]
 
-    @Test func `no bound that is told to clients is missing here`() throws {
+    @Test func `no bound that is announced to clients is missing here`() throws {
         var limits = WireLimits()
         limits.blobBytesMax = 1
         var writer = JSONWriter(capacity: 512)
@@ -135,7 +135,7 @@ import TidemarkModel
         (["MESSAGE_BYTES": 4_194_304], [262_144, 262_144, 4_194_304]),
         ([:], [262_144, 262_144, 1_048_576]),
     ])
-    func `sizes that nobody set follow those that are set`(_ set: [String: Int], _ sizes: [Int]) throws {
+    func `unset sizes follow those that are set`(_ set: [String: Int], _ sizes: [Int]) throws {
         var limits = ServerLimits()
         try limits.apply(Dictionary(uniqueKeysWithValues: set.map { (LimitSetting.prefix + $0.key, "\($0.value)") }))
         let model = limits.wire.model
@@ -148,7 +148,7 @@ import TidemarkModel
         (["RECORD_BYTES": 300_000, "MESSAGE_BYTES": 300_000], "RECORD_BYTES", 302_048),
         (["TRANSACTION_BYTES": 300_000, "MESSAGE_BYTES": 300_000], "TRANSACTION_BYTES", 301_024),
     ])
-    func `sizes that do not fit into each other are refused with what would`(
+    func `sizes that contradict each other are refused with values that would fit`(
         _ set: [String: Int], _ name: String, _ least: Int
     ) throws {
         var limits = ServerLimits()

@@ -4,15 +4,15 @@ import TidemarkStore
 
 @testable import TidemarkAssembly
 
-/// Messages about tables that are brought up to date beside other work.
+/// Messages about tables that are migrated beside other work.
 @Suite(.timeLimit(.minutes(1))) struct MigrationServiceTests {
-    @Test func `whoever is done before the tables are says nothing of them`() async throws {
+    @Test func `work that ends before the migration logs nothing of it`() async throws {
         let log = LogCapture()
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let (never, holder) = AsyncStream.makeStream(of: Void.self)
         let service = MigrationService(logger: Logger(label: "test") { _ in log }) {
             beginning.yield()
-            // As a statement that waits, and says then that its connection has ended.
+            // Like a statement that waits, and then fails because its connection has ended.
             for await _ in never {}
             throw StoreError(.unavailable, "the connection has ended")
         }

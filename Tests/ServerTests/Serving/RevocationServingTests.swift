@@ -13,7 +13,7 @@ import TidemarkWire
 
 /// Devices, users and workspaces that are signed out while they are connected and call.
 @Suite(.timeLimit(.minutes(5))) struct RevocationServingTests {
-    /// A server two seconds ahead of whoever makes tokens: those that a test makes were issued before it revokes anything.
+    /// A server two seconds ahead of the tokens' clock: a test's tokens are issued before it revokes anything.
     private static func surroundings() -> ServerAssembly.Surroundings {
         var surroundings = ServerAssembly.Surroundings()
         let now = surroundings.now
@@ -21,7 +21,7 @@ import TidemarkWire
         return surroundings
     }
 
-    /// A token that was issued after everything that the test revoked.
+    /// A token issued after all revocations of the test.
     private static func later(
         _ user: String, by milliseconds: Milliseconds = 10_000, isOperator: Bool = false
     ) async throws -> String {
@@ -44,7 +44,7 @@ import TidemarkWire
         try await server.call(method, path, body: body, headers: [("Authorization", "Bearer \(token)")])
     }
 
-    /// How a connection of that client by that token begins: `welcome`, or the close code.
+    /// The server's answer to that client's hello with that token: `welcome`, or the close code.
     private func hello(_ server: TestServer, _ token: String, _ id: UInt64, isNew: Bool = false) async throws -> String
     {
         let client = try await TestClient.open(server, id)
@@ -57,7 +57,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a device that is revoked is closed and stays out, and another of the user goes on`() async throws {
+    @Test func `a revoked device is closed and stays out, and another device of the user goes on`() async throws {
         try await running { server in
             let phone = try await TestClient.welcomed(server, as: "ann", 1)
             let tablet = try await TestClient.welcomed(server, as: "ann", 2)
@@ -68,7 +68,7 @@ import TidemarkWire
             #expect(try await hello(server, old, 1) == "4403")
             try await tablet.push(from: 1, Sample.profile(10))
             #expect(try await tablet.settled(through: 1).last?.settled?.outcomes.map(\.rejection) == [nil])
-            // The phone's token does nothing that does not name another device, and makes none.
+            // The phone's token works only for a call that names another device, and registers none.
             #expect(try await hello(server, old, 3, isNew: true) == "4401")
             let page = #"{"rid":1,"scope":"directory","since":0,"coll":"users","limit":1}"#
             let entries = [Push.Entry(Sample.profile(11))]
@@ -85,14 +85,14 @@ import TidemarkWire
             }
             #expect(try await call(server, "GET", "/v1/clients", "", by: old).status == 401)
             #expect(try await call(server, "POST", "/v1/pull", #"{"client":"\#(tablet.id)"}"#, by: old).status == 200)
-            // A new sign-in is as good as ever.
+            // A new sign-in works as before.
             let fresh = try await Self.later("ann")
             #expect(try await hello(server, fresh, 1) == "welcome")
             #expect(try await call(server, "POST", "/v1/page", page, by: fresh).status == 200)
         }
     }
 
-    @Test func `a user that is revoked is signed out everywhere, and others are not`() async throws {
+    @Test func `a revoked user is signed out everywhere, and others are not`() async throws {
         try await running { server in
             let (ann, bob) = (
                 try await TestClient.welcomed(server, as: "ann", 1), try await TestClient.welcomed(server, as: "bob", 2)
@@ -110,7 +110,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a workspace that is revoked asks everybody for another token`() async throws {
+    @Test func `a revoked workspace asks every client for another token`() async throws {
         try await running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let by = try await Self.later("operator", isOperator: true)
@@ -125,7 +125,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `nobody revokes what is somebody else's`() async throws {
+    @Test func `no user revokes another user's devices`() async throws {
         try await running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let eve = try server.token("eve")
@@ -148,7 +148,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `the operator lists devices, and a device that is purged is forgotten`() async throws {
+    @Test func `the operator lists devices, and a purged device is forgotten`() async throws {
         try await running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             _ = try await TestClient.welcomed(server, as: "bob", 2)
@@ -173,8 +173,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a user lists own devices, with what they have still to send and how far behind they are`() async throws
-    {
+    @Test func `a user lists their own devices, with unsent writes and lag`() async throws {
         try await running { server in
             let phone = try await TestClient.welcomed(server, as: "ann", 1, written: 3)
             let tablet = try await TestClient.welcomed(server, as: "ann", 2)
@@ -198,9 +197,9 @@ import TidemarkWire
             try await tablet.push(from: 2, Sample.profile(12))
             #expect(try await tablet.settled(through: 2).last?.settled?.through == 2)
             let away = try await listed()[0]
-            // It has acknowledged the first change only: what it was sent besides it may not have.
+            // It has acknowledged the first change only; the other changes that it was sent may not have arrived.
             #expect(away.pending == 2 && away.lag == 2, "\(away)")
-            // Once a device is revoked, a call by a token from before names its own.
+            // Once a device is revoked, a call with an older token must name its device.
             #expect(try await revoke(server, #"{"client":"\#(phone.id)"}"#, by: token).status == 200)
             #expect(try await call(server, "GET", "/v1/devices", "", by: token).status == 401)
             #expect(try await call(server, "GET", "/v1/devices?client=\(phone.id)", "", by: token).status == 401)
@@ -213,7 +212,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a poll that waits is answered when its device is revoked`() async throws {
+    @Test func `a waiting pull is answered when its device is revoked`() async throws {
         try await running { server in
             let phone = try await TestClient.welcomed(server, as: "ann", 1)
             let old = try server.token("ann")
@@ -227,7 +226,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a session that is being welcomed when its user is revoked does not slip through`() async throws {
+    @Test func `a session that is being welcomed when its user is revoked is closed`() async throws {
         let store = FaultyStore()
         let opened = OpenedStore(store, revocations: store.inner)
         try await TestServer.running(over: opened, surroundings: Self.surroundings()) { server in
@@ -242,7 +241,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a device that is being registered by the token of one that is revoked does not slip through`()
+    @Test func `a device that is being registered with a revoked device's token is refused`()
         async throws
     {
         let store = FaultyStore()
@@ -263,7 +262,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `what was read for who is signed out meanwhile is not given out`() async throws {
+    @Test func `a result is not sent to a user who was signed out during the read`() async throws {
         let store = FaultyStore()
         let opened = OpenedStore(store, revocations: store.inner)
         try await TestServer.running(over: opened, surroundings: Self.surroundings()) { server in
@@ -281,7 +280,8 @@ import TidemarkWire
         }
     }
 
-    /// - Parameter hears: the other node is told, and would look for itself only after an hour; else it is not told.
+    /// - Parameter hears: the other node is notified, and would look for itself only after an hour; else it is not
+    ///   notified.
     private func otherNode(hears: Bool) async throws {
         let (store, relay) = (InMemoryStore(), TestRelay())
         @Sendable func opened() -> OpenedStore {
@@ -308,13 +308,13 @@ import TidemarkWire
         }
     }
 
-    @Test func `a device that is revoked at one node is off the other, which is told`() async throws {
+    @Test func `a device revoked at one node is closed at the other, which is notified`() async throws {
         try await otherNode(hears: true)
     }
 
-    @Test func `a node that was not told finds out by itself`() async throws { try await otherNode(hears: false) }
+    @Test func `a node that was not notified finds out by itself`() async throws { try await otherNode(hears: false) }
 
-    @Test func `a database that went back under a node is read again, and nobody comes back in`() async throws {
+    @Test func `a database that went back under a node is read again, and no revoked device returns`() async throws {
         let store = InMemoryStore()
         try await TestServer.running(over: OpenedStore(store), surroundings: Self.surroundings()) { server in
             for (user, id) in [("ann", 1), ("bob", 2)] as [(String, UInt64)] {
@@ -336,7 +336,7 @@ import TidemarkWire
 
     @Test func `a node that starts knows what was revoked before`() async throws {
         let store = InMemoryStore()
-        // From before, however long the second server takes to start.
+        // The token is from before, however long the second server takes to start.
         let own = try await Self.later("ann", by: 0)
         try await TestServer.running(over: OpenedStore(store), surroundings: Self.surroundings()) { server in
             _ = try await TestClient.welcomed(server, as: "ann", 1)

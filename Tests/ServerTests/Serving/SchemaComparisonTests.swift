@@ -37,7 +37,7 @@ import TidemarkModel
         #expect(same.text == "shop, version 3 to 4: nothing that apps would meet")
     }
 
-    @Test func `what is added or renamed costs nothing`() throws {
+    @Test func `additions and renames cost nothing`() throws {
         let wider = try comparison([
             (#""problem": "string""#, #""fault": {"type": "string", "was": "problem"}, "paid": "boolean""#),
             (#""jobs": {"was": "tasks""#, #""works": {"was": "tasks""#),
@@ -47,7 +47,7 @@ import TidemarkModel
         #expect(!wider.costsOldApps)
     }
 
-    @Test func `a default that comes, changes or goes is named, and costs nothing`() throws {
+    @Test func `a default that is added, changed or removed is named, and costs nothing`() throws {
         let (none, one, two) = (
             #""total": "integer""#, #""total": {"type": "integer", "default": 1}"#,
             #""total": {"type": "integer", "default": 2}"#
@@ -67,7 +67,7 @@ import TidemarkModel
         #expect(schema.summary.contains("integer lww default 2 max 128"), "\(schema.summary)")
     }
 
-    @Test func `a key that records are to go by costs old apps something`() throws {
+    @Test func `a key that records are identified by costs old apps something`() throws {
         let no = #"{"type": "string", "required": true, "merge": "immutable"}"#
         let keyed = try comparison([
             (
@@ -121,12 +121,12 @@ import TidemarkModel
             "orders.due: required"
         ),
     ])
-    func `what is narrower is named`(_ from: String, _ to: String, _ what: String) throws {
+    func `a narrower rule is named`(_ from: String, _ to: String, _ what: String) throws {
         let change = try only((from, to))
         #expect(change.kind == .narrowed && change.what == what)
     }
 
-    @Test func `what is wider is no loss`() throws {
+    @Test func `a wider rule costs nothing`() throws {
         #expect(try only((#""max": 40"#, #""max": 50"#)).kind == .loosened)
         #expect(try only((#""delete": ["member"]"#, #""delete": ["member", "author"]"#)).kind == .loosened)
     }

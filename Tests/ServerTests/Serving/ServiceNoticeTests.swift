@@ -7,11 +7,11 @@ import Testing
 
 @testable import TidemarkAssembly
 
-/// Whoever started the server is told on a real socket.
+/// Notices to the service manager that started the server, on a real socket.
 @Suite(.timeLimit(.minutes(2))) struct ServiceNoticeTests {
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
 
-    /// The socket of a service manager: what was told to it, in order, until it is told of the stop.
+    /// The socket of a service manager: the notices that it received, in order, up to the stop.
     private struct NoticeSocket {
         let path = "/tmp/tidemark-notice-\(UUID().uuidString.prefix(8))"
         let told: AsyncStream<String>
@@ -51,7 +51,7 @@ import Testing
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    @Test func `a server tells that it serves once it listens, that it lives, and that it stops`() async throws {
+    @Test func `a server notifies when it listens, while it lives, and when it stops`() async throws {
         let manager = try NoticeSocket()
         let environment = ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "2000"]
         let notice = notice(try #require(ServiceNotice.Address(environment: environment, process: 1)))
@@ -72,7 +72,7 @@ import Testing
         manager.remove()
     }
 
-    @Test func `a server that stops before it listens never tells that it serves`() async throws {
+    @Test func `a server that stops before it listens never reports that it is ready`() async throws {
         let manager = try NoticeSocket()
         let notice = notice(
             try #require(ServiceNotice.Address(environment: ["NOTIFY_SOCKET": manager.path], process: 1)))
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `the environment says whom to tell, and how often`() throws {
+    @Test func `the environment says where to send notices, and how often`() throws {
         func address(_ environment: [String: String]) -> ServiceNotice.Address? {
             ServiceNotice.Address(environment: environment, process: 7)
         }

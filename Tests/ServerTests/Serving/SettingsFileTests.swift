@@ -13,7 +13,7 @@ import TidemarkWire
 @Suite struct SettingsFileTests {
     private static let secret = String(repeating: "s", count: 32)
 
-    /// A folder with a file of settings and a secret, for the length of a closure.
+    /// Writes a settings file and a secret into a folder that exists during a closure.
     private func withFile<Result>(_ text: String, _ body: (_ path: String) throws -> Result) throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-settings-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -33,7 +33,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a mark that an editor writes before the first line is no part of settings, schema or issuers`() throws {
+    @Test func `a byte order mark before the first line is not part of settings, schema or issuers`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-marks-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -53,7 +53,7 @@ import TidemarkWire
         #expect(try #require(configuration.cursors).open(cursor, workspace: "w") != nil)
     }
 
-    @Test func `a file says what the environment would, with paths from its own folder`() throws {
+    @Test func `a file has the same settings as the environment, with paths from its own folder`() throws {
         let configuration = try configuration(
             """
             { "listen": "0.0.0.0:9000", "admin_listen": "127.0.0.1:9001", "secret_file": "token_secret",
@@ -71,7 +71,7 @@ import TidemarkWire
         #expect(configuration.limits.edge.messageBytesMax == 65_536)
     }
 
-    @Test func `a limit of the environment counts more than the setting of a file that says the same`() throws {
+    @Test func `a limit in the environment has priority over the same setting in a file`() throws {
         let text = #"{ "durable": "backup", "dev": true }"#
         #expect(try configuration(text).limits.node.durable == .backup)
         let both = try configuration(text, ["TIDEMARK_LIMIT_DURABLE_HOURS": "5"])
@@ -95,7 +95,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `an option counts more than the environment, and that more than the file`() throws {
+    @Test func `an option has priority over the environment, and that over the file`() throws {
         let text = #"{ "name": "file", "listen": "127.0.0.1:1", "dev": true, "limits": { "rate": 5, "burst": 6 } }"#
         let file = try configuration(text)
         #expect(file.name == "file" && file.listen.port == 1 && file.limits.wire.transactionsPerSecond == 5)
@@ -106,7 +106,7 @@ import TidemarkWire
         #expect(try configuration(text, environment, [.name: "option"]).name == "option")
     }
 
-    @Test func `a secret in the environment counts more than the file that the settings name`() throws {
+    @Test func `a secret in the environment has priority over the file that the settings name`() throws {
         let other = String(repeating: "o", count: 32)
         let environment = ["TIDEMARK_SECRET": other, "TIDEMARK_SCHEMA": TestServer.schemaFile]
         let configuration = try configuration(#"{ "secret_file": "token_secret" }"#, environment)
@@ -130,14 +130,14 @@ import TidemarkWire
         ("{ \"origins\": [1] }", "line 1", "origins must be a list of texts"),
         ("[]", "line 1", "must be an object"), ("{ \"name\": }", "line 1", "not JSON"), ("", "line 1", "not JSON"),
     ])
-    func `what is wrong in a file is named with its line`(_ text: String, _ place: String, _ reason: String) throws {
+    func `a mistake in a file is named with its line`(_ text: String, _ place: String, _ reason: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try configuration(text) }
         #expect(error?.setting.hasSuffix("tidemark.json, " + place) == true, "\(error?.description ?? "")")
         #expect(error?.reason.contains(reason) == true, "\(error?.description ?? "")")
         #expect(error?.description.contains("abc") == false)
     }
 
-    @Test func `a file that is not there is refused by the setting that names it`() throws {
+    @Test func `a missing file is refused with the name of its setting`() throws {
         let error = #expect(throws: ConfigurationError.self) {
             try ServerConfiguration(environment: ["TIDEMARK_CONFIG": "/nowhere/at/all"])
         }
@@ -163,11 +163,11 @@ import TidemarkWire
         try String(contentsOf: Self.deploy.appending(path: path), encoding: .utf8)
     }
 
-    @Test func `the page of settings is what the code says`() throws {
+    @Test func `the page of settings matches the code`() throws {
         #expect(try deployed("settings.md") == SettingTable.markdown, "tidemark settings > deploy/settings.md")
     }
 
-    @Test func `the package and the manifests set what exists`() throws {
+    @Test func `the package and the manifests set only existing settings`() throws {
         let package = try SettingsFile(Array(try deployed("package/tidemark.json").utf8), from: "tidemark.json")
         #expect(package.values["TIDEMARK_DATABASE"] == "sqlite:/var/lib/tidemark/tidemark.sqlite")
         let manifest = try deployed("kubernetes/tidemark.yaml")
@@ -177,10 +177,10 @@ import TidemarkWire
         #expect(mounted.values["TIDEMARK_SECRET_FILE"] == "/run/secrets/tidemark/token_secret")
     }
 
-    @Test func `every option and variable that is written in deploy exists`() throws {
+    @Test func `every option and variable that deploy mentions exists`() throws {
         let variables = Set(Setting.allCases.map(\.rawValue) + LimitSetting.all.map(\.variable))
         let options = Set(Setting.allCases.compactMap(\.option))
-        // Of the tests, and what stands for all others.
+        // Variables of the tests, and names that stand for all others.
         let others: Set = [
             "TIDEMARK_TEST_POSTGRES", "TIDEMARK_TEST_CITUS", "TIDEMARK_BINARY", "TIDEMARK_LIMIT_NAME",
             "TIDEMARK_LIMIT_", "TIDEMARK_",
@@ -188,7 +188,7 @@ import TidemarkWire
         ]
         let files = FileManager.default.enumerator(at: Self.deploy, includingPropertiesForKeys: nil)
         for case let file as URL in try #require(files) {
-            // A folder, or no text.
+            // A folder, or a file that is not text.
             guard let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
             for match in text.matches(of: /TIDEMARK_[A-Z_]*/) {
                 let name = String(match.output)

@@ -5,19 +5,19 @@ import TidemarkModel
 @testable import TidemarkOperations
 
 @Suite struct SwiftModelsTests {
-    /// Compiled and opened with its schema by the guides' tests.
+    /// The file that the guides' tests compile, and open with its schema.
     private static let printed = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../GuideTests/PrintedModels.swift").standardizedFileURL
     private static let document = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../GuideTests/printed.schema.json").standardizedFileURL
 
-    @Test func `what is printed for a schema is what the guides' tests compile`() throws {
+    @Test func `the models printed for a schema are the file that the guides' tests compile`() throws {
         let schema = try Schema(json: Array(try Data(contentsOf: Self.document)))
         let text = try String(contentsOf: Self.printed, encoding: .utf8)
         #expect(schema.swiftModels == text)
     }
 
-    @Test func `types are called by the singular, and never like one of Swift's or each other`() throws {
+    @Test func `types have singular names, and never that of one of Swift's types or of each other`() throws {
         let expected = [
             "boxes": "Box", "branches": "Branch", "classes": "Class", "data": "DataRecord", "dates": "DateRecord",
             "entries": "Entry", "entry": "EntryRecord", "glass": "Glass", "news": "News", "notes": "Note",

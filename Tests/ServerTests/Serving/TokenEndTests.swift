@@ -8,7 +8,7 @@ import TidemarkWire
 
 @Suite struct TokenEndTests {
     @Test(.timeLimit(.minutes(5)))
-    func `an expired token that is accepted by calls is accepted by connections, and none later`() async throws {
+    func `calls and connections accept an expired token for the same time`() async throws {
         try await TestServer.running { server in
             let token = try await server.expiredToken("ann", since: .seconds(20))
             #expect(try await Self.pull(server, token).status == 200)

@@ -2,13 +2,14 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-/// How far back a client goes whose cursor lies in what a database lost.
+/// The number to which a client goes back if its cursor is in a lost part of the order.
 @Suite struct EndSearchTests {
     private func head(_ seq: SequenceNumber, _ nonce: UInt64? = nil) -> Head {
         Head(seq: seq, nonce: nonce ?? UInt64(seq), time: 0, epoch: 1)
     }
 
-    /// The stored order has batches of ten numbers through 100; beyond 60 they are of another history than the ends.
+    /// Searches a stored order with batches of ten numbers through 100; beyond 60 they are of another history than the
+    /// ends.
     private func search(_ ends: [Head], horizon: SequenceNumber = 0) -> (end: Head?, reads: Int) {
         var search = EndSearch(among: ends, head: head(100), horizon: horizon)
         var reads = 0
@@ -29,12 +30,12 @@ import TidemarkStore
         #expect(search([head(0, 0), head(70)]).end == head(0, 0), "the beginning is of every history")
     }
 
-    @Test func `an end within a batch counts, and one with another nonce does not`() {
+    @Test func `an end within a batch matches, and one with another nonce does not`() {
         #expect(search([head(55, 60)]).end == head(55, 60))
         #expect(search([head(50, 7)]).end == nil)
     }
 
-    @Test func `what is behind the horizon counts for nothing`() {
+    @Test func `ends behind the horizon are ignored`() {
         let ends = [90, 60, 50].map { head($0) }
         #expect(search(ends, horizon: 60).end == head(60))
         #expect(search(ends, horizon: 61).end == nil)

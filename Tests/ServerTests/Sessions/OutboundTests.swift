@@ -1,7 +1,7 @@
 import Testing
 import TidemarkWire
 
-/// The one budget for everything that a session gives to its socket.
+/// The one budget for everything that a session writes to its socket.
 @Suite struct OutboundTests {
     @Test func `pages wait while the socket is full`() throws {
         var seat = try Seat()
@@ -15,7 +15,7 @@ import TidemarkWire
         #expect(Self.pages(seat.heard()) == [2, 3, 4])
     }
 
-    @Test func `pages that are ready at once go as far as the budget, and on when there is room`() throws {
+    @Test func `pages that are ready at once are sent up to the budget, and the rest when there is room`() throws {
         var seat = try Seat { $0.outboundBytesMax = 1_000 }
         for id in Int64(1)...4 { seat.askForPage(id) }
         seat.socket(isWritable: false)
@@ -27,7 +27,7 @@ import TidemarkWire
         #expect(Self.pages(seat.heard()) == [3, 4])
     }
 
-    @Test func `a way back out of memory goes by the budget, whatever the window allows`() throws {
+    @Test func `a catch-up from memory respects the budget, whatever the window allows`() throws {
         var seat = try Seat {
             $0.outboundBytesMax = 10_000
             $0.windowBytesMax = 10_000_000
@@ -38,14 +38,14 @@ import TidemarkWire
         for turn in 0..<100 where rows < 100 {
             let before = seat.bytesSent
             seat.socket(isWritable: true)
-            // One frame may stand on the edge.
+            // One frame may exceed the edge.
             #expect(seat.bytesSent - before < 10_000 + 2_000, "turn \(turn)")
             rows += Self.rows(seat.heard())
         }
         #expect(rows == 100)
     }
 
-    @Test func `a socket that takes what it gets is live throughout`() throws {
+    @Test func `a socket that accepts all messages stays live`() throws {
         var seat = try Seat { $0.outboundBytesMax = 10_000 }
         for _ in 0..<100 {
             seat.commit(bytes: 1_000)
@@ -55,7 +55,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `who cannot acknowledge since nothing is read from it has time when it is`() throws {
+    @Test func `a client that cannot acknowledge because its socket is not read gets time once it is`() throws {
         var seat = try Seat()
         seat.commit(bytes: 10)
         seat.socket(isWritable: false)

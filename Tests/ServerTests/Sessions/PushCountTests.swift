@@ -2,15 +2,16 @@ import Testing
 import TidemarkSequencer
 import TidemarkWire
 
-/// When a push counts against the bound on those in flight.
+/// The bound on pushes in flight.
 @Suite struct PushCountTests {
     @Test(arguments: [1, 3, 10])
-    func `who keeps as many pushes in flight as are allowed is never refused`(batch: Int) throws {
+    func `a client that keeps the allowed number of pushes in flight is never refused`(batch: Int) throws {
         var seat = try Seat()
         let width = WireLimits().pushesInFlightMax
         for _ in 0..<width { seat.push() }
         for round in 0..<2_000 {
-            // The frame is read, and answered by the next pushes, before the sequencer's word comes to the session.
+            // The client reads the frame, and answers with its next pushes, before the sequencer's outcome reaches the
+            // session.
             seat.commit(settling: batch)
             let heard = seat.heard()
             try #require(heard.count == 1, "round \(round): \(heard)")
@@ -21,7 +22,7 @@ import TidemarkWire
         #expect(seat.submitted.count == width)
     }
 
-    @Test func `one push more than is allowed is refused, told or not`() throws {
+    @Test func `one push more than is allowed is refused, before and after a frame`() throws {
         var seat = try Seat { $0.pushesInFlightMax = 2 }
         for _ in 0..<3 { seat.push() }
         #expect(Self.refusals(seat.heard()) == [.overloaded])
@@ -32,7 +33,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [PushOutcome.overloaded, .unavailable, .gap(settledThrough: 0)])
-    func `a push that is given back counts no more`(outcome: PushOutcome) throws {
+    func `a push that is given back is no longer in flight`(outcome: PushOutcome) throws {
         var seat = try Seat()
         let width = WireLimits().pushesInFlightMax
         for _ in 0..<3 {
@@ -43,9 +44,9 @@ import TidemarkWire
         }
     }
 
-    /// Of thirty pushes five are taken, since the others are too far ahead, or too many in a second.
+    /// Five of thirty pushes are accepted: the others are too far ahead, or too many in a second.
     @Test(arguments: [ErrorCode.overloaded, .rateLimited])
-    func `a push that is refused at once takes no place`(code: ErrorCode) throws {
+    func `a push that is refused at once is not in flight`(code: ErrorCode) throws {
         var seat = try Seat { limits in
             if code == .overloaded {
                 limits.outcomesKeptMax = 5
@@ -65,7 +66,7 @@ import TidemarkWire
         #expect(seat.submitted.count == 5)
     }
 
-    @Test func `a push that a later connection overtook ends its connection`() throws {
+    @Test func `a push that a later connection has overtaken closes its connection`() throws {
         var seat = try Seat()
         seat.push()
         seat.decide(.stale)

@@ -5,7 +5,7 @@ import TidemarkWire
 
 /// The token of an open connection.
 @Suite struct RenewalTests {
-    @Test func `a token of the same user goes on with the connection`() throws {
+    @Test func `a token of the same user renews the connection`() throws {
         var seat = try Seat(expires: 10_000)
         let end = seat.now + 60_000
         seat.say(.auth(Auth(token: "ann \(end)")))

@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkSequencer
 import TidemarkStore
 
-/// Which tokens count no more.
+/// The tokens that are revoked.
 @Suite struct RevocationBookTests {
     private let workspace = WorkspaceID("w")
     private let ann = UserID("ann")
@@ -23,7 +23,7 @@ import TidemarkStore
         return book
     }
 
-    @Test func `a user's tokens from before count no more, whatever they are used for, and later ones do`() {
+    @Test func `a user's older tokens are revoked for every use, and later ones are not`() {
         let book = book(Revocation(.user(ann), in: workspace, notBefore: 1_000, number: 1))
         for device in [.later, .unnamed, .named(phone)] as [DeviceClaim] {
             #expect(book.judge(token(ann, issued: 999), device) == .signedOut)
@@ -35,7 +35,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a device's tokens from before do nothing that does not name another device`() {
+    @Test func `a device's older tokens work only in calls that name another device`() {
         let book = book(Revocation(.client(phone, of: ann), in: workspace, notBefore: 1_000, number: 1))
         #expect(book.judge(token(ann, issued: 999), .named(phone)) == .signedOut)
         #expect(book.judge(token(ann, issued: nil), .named(phone)) == .signedOut)
@@ -48,7 +48,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `a workspace's tokens from before are to be replaced, and nobody is signed out`() {
+    @Test func `a workspace's older tokens must be replaced, and no user is signed out`() {
         let book = book(
             Revocation(.workspace, in: workspace, notBefore: 1_000, number: 1),
             Revocation(.user(ann), in: workspace, notBefore: 500, number: 2))
@@ -58,7 +58,7 @@ import TidemarkStore
         #expect(book.judge(token(ann, issued: 1_000), .named(phone)) == nil)
     }
 
-    @Test func `the later of two times stands, in whichever order they come`() {
+    @Test func `the later of two times applies, in whichever order they arrive`() {
         let (early, late) = (
             Revocation(.client(phone, of: ann), in: workspace, notBefore: 500, number: 1),
             Revocation(.client(phone, of: ann), in: workspace, notBefore: 1_000, number: 2)
@@ -71,7 +71,7 @@ import TidemarkStore
         }
     }
 
-    @Test func `what no token is old enough for is forgotten, and the number of the last one is not`() {
+    @Test func `a revocation older than any token is forgotten, and the number of the last one is not`() {
         var book = book(
             Revocation(.client(phone, of: ann), in: workspace, notBefore: 500, number: 1),
             Revocation(.client(tablet, of: ann), in: workspace, notBefore: 1_000, number: 2),

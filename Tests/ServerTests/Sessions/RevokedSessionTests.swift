@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkWire
 
-/// What becomes of a session whose token is revoked.
+/// A session whose token is revoked.
 @Suite struct RevokedSessionTests {
     private func welcomed() throws -> OneSession {
         var one = try OneSession(tail: 10)
@@ -13,7 +13,7 @@ import TidemarkWire
         return one
     }
 
-    @Test func `a session ends by its user's, its device's or its workspace's revocation, and by no other`() throws {
+    @Test func `a revocation of its user, device or workspace ends a session, and no other does`() throws {
         let (other, client) = (UniqueID(high: 9, low: 9), OneSession.client)
         for (subject, code) in [
             (.user(OneSession.user), .workspaceForbidden), (.client(client, of: OneSession.user), .workspaceForbidden),
@@ -27,7 +27,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a token that counts no more is told so, before the welcome and on an open connection`() throws {
+    @Test func `a revoked token is refused as such, before the welcome and on an open connection`() throws {
         for (revoked, code) in [
             (.signedOut, .workspaceForbidden), (.outdated, .unauthenticated),
         ] as [(RevokedToken, CloseCode)] {

@@ -3,17 +3,17 @@ import TidemarkModel
 import TidemarkSequencer
 import TidemarkWire
 
-/// A welcomed client that pushes, reads and acknowledges in its turn. Its socket, the store and the sequencer answer when they
-/// are told to.
+/// A welcomed client that pushes, reads and acknowledges in its turn. Its socket, the store and the sequencer answer on
+/// request.
 struct Seat {
     private(set) var one: OneSession
     private var lastPushed: Int64 = 0
     private var settled: Int64 = 0
-    /// Messages that were read, and frames of the stream among them.
+    /// The number of messages that were read, and of stream frames among them.
     private var read = 0
     private var frames = 0
 
-    /// - Parameter expires: when the token ends, in milliseconds from now.
+    /// - Parameter expires: the time until the token ends, in milliseconds.
     init(expires: Milliseconds = 3_600_000, _ change: (inout WireLimits) -> Void = { _ in }) throws {
         one = try OneSession(tail: 10, expires: expires, givesRoom: false) { limits in
             limits.transactionsPerSecond = 1_000_000
@@ -35,15 +35,15 @@ struct Seat {
         say(.push(Push(first: lastPushed, ackedThrough: settled, entries: [Push.Entry(transaction)])))
     }
 
-    /// Goes on behind what is settled, as a client does whose pushes came back.
+    /// Continues after the last settled transaction, as a client does whose pushes were given back.
     mutating func goBack() { lastPushed = settled }
 
-    /// Asks for a page of the wall.
+    /// Requests a page of the wall.
     mutating func askForPage(_ id: Int64) {
         say(.page(PageRequest(id: id, scope: OneSession.wall, since: 0, collection: "posts", limit: 200)))
     }
 
-    /// What the client got since the last call; it acknowledges all frames of the stream.
+    /// The messages since the last call; the client acknowledges all frames of the stream.
     mutating func heard() -> [ServerMessage] {
         let messages = Array(one.sent[read...])
         read = one.sent.count
@@ -52,9 +52,9 @@ struct Seat {
         return messages
     }
 
-    // MARK: The server around it
+    // MARK: The server's answers
 
-    /// The next batch of the order: settles the client's next transactions, and writes a post of so many bytes.
+    /// Commits the next batch: it settles the client's next transactions, and writes a post of so many bytes.
     mutating func commit(settling count: Int = 0, bytes: Int = 0) {
         let seq = one.tail + 1
         settled += Int64(count)
@@ -65,7 +65,7 @@ struct Seat {
 
     mutating func decide(_ outcome: PushOutcome) { one.decide(outcome) }
 
-    /// The store's answer to the oldest read: one post of so many bytes.
+    /// The store answers the oldest read: one post of so many bytes.
     mutating func answerPage(bytes: Int) { one.answerPage(OneSession.post(one.tail, bytes: bytes)) }
 
     mutating func socket(isWritable: Bool) { one.socket(isWritable: isWritable) }

@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkWire
 
-/// R-70 at the server: an answer is made of pages, each in the state that it was read in.
+/// R-70 at the server: an answer consists of pages, each of the state in which it was read.
 @Suite struct SessionCompareTests {
     private static let scope = ScopeID("wall")
 
@@ -33,7 +33,7 @@ import TidemarkWire
         return answer
     }
 
-    @Test func `each page is a part, down to where the client's records end`() throws {
+    @Test func `each page is a part, down to the last of the client's records`() throws {
         var comparison = Self.comparison(from: 4)
         #expect(comparison.next?.before == nil && comparison.next?.limit == 3)
         _ = comparison.read(page([90, 80, 70], at: 100), after: nil)
@@ -46,7 +46,7 @@ import TidemarkWire
         #expect(answer.answers(comparison.request))
     }
 
-    @Test func `an answer has ten parts, and says where to go on`() throws {
+    @Test func `an answer has ten parts, and says where to continue`() throws {
         var comparison = Self.comparison()
         var born: SequenceNumber = 1_000
         while comparison.next != nil {
@@ -64,7 +64,7 @@ import TidemarkWire
         #expect(answer.parts == [.init(low: 0, at: 5, digest: RecordDigest())] && answer.answers(comparison.request))
     }
 
-    @Test func `a list names the records of one part, with what their digest is made of`() throws {
+    @Test func `a list names the records of one part, with the values that their digest is made of`() throws {
         var comparison = Self.comparison(lists: true)
         _ = comparison.read(page([9, 8, 7], at: 10), after: nil)
         let answer = try answer(comparison)
@@ -75,7 +75,7 @@ import TidemarkWire
         #expect(digest == answer.parts[0].digest && answer.answers(comparison.request))
     }
 
-    @Test func `what a database has that went back is compared with nobody who heard of more`() throws {
+    @Test func `a database that went back is not compared with a client that has seen more`() throws {
         let head = Head(seq: 100, nonce: 2, time: 1, epoch: 1)
         var (equal, before, behind) = (Self.comparison(), Self.comparison(), Self.comparison())
         let answers = [
@@ -85,7 +85,7 @@ import TidemarkWire
         #expect(answers == [false, false, true])
     }
 
-    @Test func `who holds no such grant, or asks for too much at once, is refused`() throws {
+    @Test func `a client without such a grant, or that asks for too much at once, is refused`() throws {
         var seat = try Seat()
         _ = seat.heard()
         func ask(_ id: Int64, since: SequenceNumber) -> ClientMessage {

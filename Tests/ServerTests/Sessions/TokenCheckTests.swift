@@ -3,11 +3,11 @@ import TidemarkHub
 import TidemarkModel
 import TidemarkWire
 
-/// A token is checked elsewhere, and the answer may take a while.
+/// The check of a token runs elsewhere and may take a while.
 @Suite struct TokenCheckTests {
     private static let push = Push(first: 1, ackedThrough: 0, entries: [])
 
-    /// A client that has said hello and whose token is being checked.
+    /// A client that has sent hello and whose token is being checked.
     private func greeting() throws -> OneSession {
         var one = try OneSession(tail: 10)
         one.holdsTokens = true
@@ -16,7 +16,7 @@ import TidemarkWire
         return one
     }
 
-    /// A welcomed client whose next tokens are to be judged.
+    /// A welcomed client whose next tokens are checked on request.
     private func welcomed(expires: Milliseconds = 3_600_000) throws -> OneSession {
         var one = try OneSession(tail: 10, expires: expires)
         one.connect(from: nil, snapshot: 10)
@@ -34,7 +34,7 @@ import TidemarkWire
         #expect(one.loads.count == 1 && one.closed == nil)
     }
 
-    @Test func `who is refused gets a token, and who could not be judged comes again with the one that he has`() throws
+    @Test func `a refused client gets a new token, and one that could not be judged comes again with the same`() throws
     {
         var refused = try greeting()
         refused.judge("ann", as: .refused("the token has expired"))
@@ -44,7 +44,7 @@ import TidemarkWire
         #expect(unjudged.closed == .unavailable && unjudged.loads.isEmpty)
     }
 
-    @Test func `a verdict that does not come is nobody's fault`() throws {
+    @Test func `a missing verdict is held against no client`() throws {
         var one = try greeting()
         one.pass(milliseconds: 4_999)
         #expect(one.closed == nil)
@@ -54,7 +54,7 @@ import TidemarkWire
         #expect(one.loads.isEmpty)
     }
 
-    @Test func `whoever is not known yet may say nothing else`() throws {
+    @Test func `a client that is not known yet may send nothing else`() throws {
         for message in [.push(Self.push), .auth(Auth(token: "ann")), .ack(Ack(frames: 0))] as [ClientMessage] {
             var one = try greeting()
             one.say(message)
@@ -62,7 +62,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `tokens of an open connection are checked one after the other, and no more than four wait`() throws {
+    @Test func `tokens of an open connection are checked one after the other, and at most four wait`() throws {
         var one = try welcomed()
         let end = one.now + 100_000
         for place in 0..<4 as Range<Int64> { one.say(.auth(Auth(token: "ann \(end + place)"))) }
@@ -75,7 +75,7 @@ import TidemarkWire
         #expect(one.closed == .rateLimited)
     }
 
-    @Test func `a token that is longer than any is not kept for its check`() throws {
+    @Test func `a token that is too long is not kept for its check`() throws {
         var one = try welcomed()
         one.say(.auth(Auth(token: String(repeating: "a", count: 8_192))))
         #expect(one.closed == nil && one.tokens.count == 1)
@@ -83,7 +83,7 @@ import TidemarkWire
         #expect(one.closed == .unauthenticated && one.tokens.count == 1)
     }
 
-    @Test func `a connection outlives its token while another is being checked, and not for ever`() throws {
+    @Test func `a connection outlives its token while another is being checked, but not for ever`() throws {
         var renewed = try welcomed(expires: 10_000)
         renewed.pass(milliseconds: 9_000)
         let token = "ann \(renewed.now + 60_000)"
@@ -102,7 +102,7 @@ import TidemarkWire
         #expect(left.closed == .unavailable)
     }
 
-    @Test func `a verdict that nobody asked for changes nothing`() throws {
+    @Test func `an unrequested verdict changes nothing`() throws {
         var one = try welcomed()
         let before = one.sent.count
         one.judge("eve")

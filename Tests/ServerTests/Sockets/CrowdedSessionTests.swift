@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkWire
 
-/// a user who is given more scopes than fit while connected.
+/// a connected user is given more scopes than fit.
 @Suite struct CrowdedSessionTests {
     private static let rooms = (1...4).map { Grant(scope: ScopeID("room\($0)"), since: 20 + $0, role: .member) }
 
@@ -16,7 +16,7 @@ import TidemarkWire
         return one
     }
 
-    /// As the store gives them: the newest first.
+    /// The grants in the order of the store: the newest first.
     private static func newest(_ count: Int) -> [Grant] { rooms.prefix(count).reversed() }
 
     private static func acknowledge(_ one: inout OneSession) {
@@ -34,7 +34,7 @@ import TidemarkWire
         #expect(Self.welcome(one)?.leftOut == 0)
     }
 
-    @Test func `one that is given more ends after a minute, so that the next tells how many are left out`()
+    @Test func `a connection with too many scopes ends after a minute, and the next says how many are left out`()
         throws
     {
         var one = try Self.full()
@@ -56,7 +56,7 @@ import TidemarkWire
         #expect(next.closed == nil)
     }
 
-    @Test func `one that fell behind meanwhile is not told that memberships which do not fit are over`() throws {
+    @Test func `a connection that fell behind is not told that memberships beyond the bound have ended`() throws {
         var one = try Self.full()
         one.miss(upTo: 60)
         one.answerAgain(snapshot: 60, lineage: OneSession.head(22), grants: Self.newest(4))

@@ -7,7 +7,7 @@ import TidemarkWire
 @testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
-    /// Pushes a profile, which everybody sees, and returns what the others got until then.
+    /// Pushes a profile, which every user sees, and returns what the others got until then.
     private func frames(
         of clients: [TestClient], until marker: UInt64, by author: TestClient, as number: Int64
     ) async throws -> [[Changes]] {
@@ -23,7 +23,7 @@ import TidemarkWire
         return all
     }
 
-    @Test func `a push reaches its author, the other member, and nobody else`() async throws {
+    @Test func `a push reaches its author, the other member, and no other user`() async throws {
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let bob = try await TestClient.welcomed(server, as: "bob", 2)
@@ -44,7 +44,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `who is no member can neither write nor page`() async throws {
+    @Test func `a user who is not a member can neither write nor page`() async throws {
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let eve = try await TestClient.welcomed(server, as: "eve", 2)
@@ -60,7 +60,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a removed member hears of the removal and of nothing after it`() async throws {
+    @Test func `a removed member gets the removal and nothing after it`() async throws {
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let bob = try await TestClient.welcomed(server, as: "bob", 2)
@@ -92,7 +92,7 @@ import TidemarkWire
             let answer = try await server.post("/v1/push", as: "ann", body: body)
             #expect(answer.status == 200)
             #expect(try PushAnswer.decode(answer.body) == PushAnswer(settledThrough: 2, outcomes: outcomes ?? []))
-            // What follows is the next change, without a second effect before it.
+            // The next change follows, without a second effect before it.
             try await second.push(from: 3, Sample.profile(12))
             let frames = try await second.settled(through: 3)
             #expect(frames.flatMap(\.records).map(\.seq) == [3])

@@ -7,7 +7,7 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkHub
 
-/// A client that sends digests of what it holds stands where one stands that lists it.
+/// A client that sends digests of its scopes gets the same welcome as one that lists them.
 @Suite struct DigestStandpointTests {
     private static let workspace = WorkspaceID("w")
 
@@ -43,7 +43,7 @@ import TidemarkWire
     }
 
     @Test(arguments: 1...300 as ClosedRange<UInt64>)
-    func `whatever a client holds, digests and a list come to the same`(_ seed: UInt64) throws {
+    func `digests and a list have the same result, whatever a client holds`(_ seed: UInt64) throws {
         var random = Seeded(seed)
         let context = try context(scopesMax: random.below(4) == 0 ? 3 + random.below(9) : 20_000)
         let roles: [Role] = [.member, .admin, .owner]
@@ -64,7 +64,7 @@ import TidemarkWire
         grants.sort { ($0.since, $1.scope) > ($1.since, $0.scope) }
         var digests = ScopeDigests(parts: 1 + random.below(6))
         for (held, role) in holdings { digests.insert(held.scope, since: held.since, role: role) }
-        // Goes on, goes back, begins anew, or was never here.
+        // It continues, goes back, begins anew, or never connected before.
         let way = random.below(4)
         let seal = context.seal
         let cursor = way == 3 ? nil : seal.cursor(head(15), workspace: Self.workspace.text)
@@ -83,7 +83,7 @@ import TidemarkWire
         #expect(listing.state == [.ok, .rewound, .resync, .none][way])
         let (listed, resolved) = (welcome(listing), welcome(digesting).resolved(for: holdings))
         #expect(Outcome(listed) == Outcome(resolved))
-        // Changes of all that is kept are sent, and of nothing that is not granted.
+        // Changes are sent of every kept scope, and of none that is not granted.
         #expect(digesting.streamed.isSuperset(of: listing.streamed))
         #expect(digesting.streamed.isSubset(of: listing.grants.keys))
         let out = Set(listing.notFitting)
@@ -92,8 +92,7 @@ import TidemarkWire
         #expect(told == out || told.isSubset(of: out) && digesting.notFitting.count == context.limits.scopesMax)
     }
 
-    @Test func `ten thousand scopes that are as they were cost a few kilobytes, and one that is not a few more`() throws
-    {
+    @Test func `ten thousand unchanged scopes cost a few kilobytes, and a changed one a few more`() throws {
         let context = try context()
         let cursor = context.seal.cursor(head(20_000), workspace: Self.workspace.text)
         var grants = (1...10_000).map { number in
@@ -119,7 +118,7 @@ import TidemarkWire
         #expect(bytes() < 8 * 1_024)
     }
 
-    @Test func `a list of more scopes than a connection holds is no reason to close it`() throws {
+    @Test func `a list of more scopes than a connection holds does not close it`() throws {
         #expect(try SessionDesk(WireLimits(), scopes: 2_100).holds(2_100))
         var limits = WireLimits()
         limits.scopesMax = 10
@@ -127,7 +126,7 @@ import TidemarkWire
     }
 }
 
-/// Chance from a seed.
+/// Seeded random numbers.
 private struct Seeded {
     private var state: UInt64
 

@@ -8,7 +8,7 @@ import TidemarkWire
 @testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct DrainTests {
-    @Test func `a stop tells every client and settles what was accepted`() async throws {
+    @Test func `a stop notifies every client and settles accepted writes`() async throws {
         let store = FaultyStore()
         try await TestServer.running(over: OpenedStore(store)) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)

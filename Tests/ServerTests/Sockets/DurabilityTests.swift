@@ -8,9 +8,9 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// How far the order is called safe, and from where on it was lost: what devices keep their writes by.
+/// The number up to which the order is safe, and the first lost number: devices keep their writes by these.
 @Suite(.timeLimit(.minutes(5))) struct DurabilityTests {
-    @Test func `who writes hears once how far the order is safe, and who reads does not`() throws {
+    @Test func `a writer is told once how far the order is safe, and a reader is not`() throws {
         var one = try OneSession(tail: 20)
         one.connect(from: 20, snapshot: 20, durable: 5)
         guard case .welcome(let welcome)? = one.sent.first else {
@@ -28,7 +28,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [true, false])
-    func `once the order has gone back, nothing is called safe by what was found before`(_ tellsLate: Bool) throws {
+    func `once the order has gone back, nothing is called safe by earlier findings`(_ tellsLate: Bool) throws {
         var one = try OneSession(tail: 20)
         if !tellsLate { one.call(durable: 18) }
         one.rewind(to: 10, epoch: 2)
@@ -39,7 +39,7 @@ import TidemarkWire
     }
 
     @Test(arguments: [(86_400, 0), (-1, 1)] as [(Int, SequenceNumber)])
-    func `a commit is safe once it is as old as the operator says`(_ seconds: Int, _ durable: SequenceNumber)
+    func `a commit is safe once it has the age that the operator set`(_ seconds: Int, _ durable: SequenceNumber)
         async throws
     {
         let store = InMemoryStore()
@@ -48,7 +48,7 @@ import TidemarkWire
             try await ann.push(from: 1, Sample.profile(11))
             _ = try await ann.settled(through: 1)
         }
-        // A node keeps for a minute what it found.
+        // A node keeps its finding for a minute.
         let change: (inout ServerLimits) -> Void = { $0.node.durable = .age(.seconds(seconds)) }
         try await TestServer.running(over: OpenedStore(store), change: change) { server in
             let bob = try await TestClient.greeting(server, as: "bob", 2)
@@ -56,7 +56,7 @@ import TidemarkWire
         }
     }
 
-    /// Ann's first commit, and where backups stand.
+    /// Ann's first commit, and the position of backups.
     private struct Backups: BackupLog {
         var head: Head?
 
@@ -87,7 +87,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `what standbys have is told to who writes, and that there is none to the log`() async throws {
+    @Test func `the standbys' number is told to writers, and their absence to the log`() async throws {
         let (store, log) = (FaultyStore(), LogCapture())
         let change: (inout ServerLimits) -> Void = {
             $0.node.durable = .replicas(1)
@@ -116,7 +116,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a welcome names the first lost number to who has seen it, and to nobody else`() {
+    @Test func `a welcome names the first lost number to a client that has seen it, and to no other`() {
         let lineage = [
             EpochStart(epoch: 3, first: 60, baseNonce: 1, time: 1, reason: .head, lost: 80),
             EpochStart(epoch: 2, first: 40, baseNonce: 1, time: 1, reason: .restore, lost: 50),

@@ -18,7 +18,7 @@ import TidemarkWire
         return message
     }
 
-    @Test func `what a member says reaches the other live members who asked for such, and touches no number`()
+    @Test func `a member's message reaches the other live members who asked for it, and uses no number`()
         async throws
     {
         try await TestServer.running { server in
@@ -35,7 +35,7 @@ import TidemarkWire
             #expect(try await desk.ephemeral() == named(typing(), "ann"))
             try await bob.send(.ephemeral(typing()))
             #expect(try await ann.ephemeral() == named(typing(), "bob"))
-            // Whoever heard anything else would get it before this.
+            // A client that received anything else would get it before this.
             try await ann.push(from: 2, Sample.profile(30))
             for everyone in [older, eve] { #expect(try await everyone.changes().records.map(\.seq) == [2]) }
             #expect(try await desk.ephemeral() == named(typing(), "bob"))
@@ -43,7 +43,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `who is no member, or no longer, neither hears nor is heard`() async throws {
+    @Test func `a user who is not a member, or no longer, neither receives nor is received`() async throws {
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1, hears: true)
             let bob = try await TestClient.welcomed(server, as: "bob", 2, hears: true)
@@ -61,7 +61,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `what is over a limit is dropped, and the connection goes on`() async throws {
+    @Test func `a message over a limit is dropped, and the connection goes on`() async throws {
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1, hears: true)
             let bob = try await TestClient.welcomed(server, as: "bob", 2, hears: true)
@@ -75,9 +75,9 @@ import TidemarkWire
             try await ann.push(from: 2, Sample.profile(30))
             var heard: [Int64] = []
             while case .ephemeral(let message) = try await bob.next() { heard.append(message.lifetime) }
-            // Three of the ten went to those that were refused; a slow machine earns a few while it sends.
+            // Three of the ten were used by the refused messages; a slow machine earns a few while it sends.
             #expect(heard.prefix(7) == [1, 2, 3, 4, 5, 6, 7] && heard.count < 400)
-            // The kind is the server's: saying it is asking, and nobody else hears of it.
+            // The kind is the server's: sending it is a question, and no other client receives it.
             var (present, seqs): (Set<UserID>, [SequenceNumber]) = ([], [])
             while present.count < 2 || seqs.isEmpty {
                 switch try await ann.next() {
@@ -92,7 +92,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a client whose window is full hears nothing, and what it heard is not in the window`() async throws {
+    @Test func `a client whose window is full receives none, and received ones are not in the window`() async throws {
         try await TestServer.running(limits: ["WINDOW_FRAMES": "2"]) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1, hears: true)
             let bob = try await TestClient.welcomed(server, as: "bob", 2, hears: true)
@@ -107,7 +107,7 @@ import TidemarkWire
                 #expect(try await bob.changes(acknowledging: false).records.map(\.seq) == [number])
             }
             try await ann.send(.ephemeral(typing(5)))
-            // Its answer comes after whatever the word before it caused.
+            // Its answer arrives after everything that the earlier message caused.
             try await ann.push(from: 4, Sample.message(30, in: 10))
             _ = try await ann.settled(through: 4)
             try await bob.acknowledge()
@@ -115,7 +115,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `members on two nodes hear each other`() async throws {
+    @Test func `members on two nodes receive each other's messages`() async throws {
         let (store, relay) = (InMemoryStore(), TestRelay())
         let change: @Sendable (inout ServerLimits) -> Void = { $0.node.pollEvery = .milliseconds(20) }
         try await TestServer.running(
@@ -141,7 +141,7 @@ import TidemarkWire
     }
 }
 
-/// Words between the nodes of a test.
+/// Messages between the nodes of a test.
 final class TestRelay: Sendable {
     private let ends = Lock<[Int: AsyncStream<String>.Continuation]>([:])
 

@@ -19,13 +19,13 @@ import TidemarkWire
         }
     }
 
-    @Test func `a window of a catch-up is as long as would have filled a frame, from half to twice the one before`()
+    @Test func `a catch-up's window is as long as would have filled a frame, from half to twice the one before`()
         throws
     {
         var one = try OneSession(tail: 100_000) { $0.changesBytesTarget = 20_000 }
         one.connect(from: 10, snapshot: 100_000)
         var spans = try [#require(one.windows.last).span]
-        // The bodies, and so the frames, are of about so many bytes.
+        // The bodies, and so the frames, have about so many bytes.
         for bytes in [10, 15_000, 15_000, 90_000, 20_000] {
             let last = try #require(one.windows.last)
             let through = last.after + last.span
@@ -38,12 +38,12 @@ import TidemarkWire
         #expect(spans[4] == spans[3] / 2 && (spans[4] - 50...spans[4]).contains(spans[5]), "\(spans)")
     }
 
-    @Test func `what stands behind a refused push uses nothing up of what that waits for`() {
+    @Test func `entries behind a refused push do not use up what that one waits for`() {
         var bucket = TokenBucket(perSecond: 100, burst: 1_000, now: 0)
         var settled: Int64 = 0
         var now: Milliseconds = 0
         for _ in 0..<20 where settled < 1_500 {
-            // All that is left, in stretches of 200, until one is refused: those behind it are sent all the same.
+            // The client sends all that is left, in stretches of 200; after a refusal it sends the rest all the same.
             var wait: Int64 = 0
             var first = settled + 1
             while first <= 1_500 {
@@ -62,7 +62,7 @@ import TidemarkWire
         #expect((5_000...5_100).contains(now))
     }
 
-    @Test func `a gap is answered with where to go on`() async throws {
+    @Test func `a gap is answered with the number to continue at`() async throws {
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 3, Sample.profile(11))
@@ -71,7 +71,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `outcomes that nobody acknowledges are kept up to a bound`() async throws {
+    @Test func `unacknowledged outcomes are kept up to a bound`() async throws {
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 4_096, Sample.profile(11))
@@ -83,7 +83,7 @@ import TidemarkWire
         }
     }
 
-    /// With the large ring the way back is memory; with the small one it is the store.
+    /// With the large ring the catch-up is from memory; with the small one, from the store.
     @Test(arguments: ["4096", "67108864"])
     func `a slow consumer leaves live mode and catches up once it acknowledges`(ring: String) async throws {
         try await TestServer.running(limits: ["WINDOW_FRAMES": "4", "RING_BYTES": ring]) { server in
@@ -96,7 +96,7 @@ import TidemarkWire
             var frames: [Changes] = []
             for _ in 0..<4 { frames.append(try await slow.changes(acknowledging: false)) }
             #expect(frames.flatMap(\.records).map(\.seq) == [1, 2, 3, 4])
-            // Nothing more comes before the acknowledgement: the answer to a page is the next message.
+            // Nothing more is sent before the acknowledgement: the answer to a page is the next message.
             let page = PageRequest(
                 id: 1, scope: ScopeID("directory"), since: 0, collection: "conversations", limit: 1)
             try await slow.send(.page(page))
@@ -120,7 +120,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `catch-up goes by windows when the ring is too small`() async throws {
+    @Test func `catch-up reads windows when the ring is too small`() async throws {
         try await TestServer.running(limits: ["RING_BYTES": "4096"]) { server in
             let first = try await TestClient.welcomed(server, as: "ann", 1)
             try await first.push(from: 1, Sample.profile(10))
@@ -142,7 +142,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `an event loop that is behind the commits serves its clients from the store`() async throws {
+    @Test func `an event loop that lags behind the commits serves its clients from the store`() async throws {
         try await TestServer.running(change: { $0.node.inboxBytesMax = 0 }) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let bob = try await TestClient.welcomed(server, as: "bob", 2)
@@ -157,7 +157,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `everything comes through a socket that is given a little at a time`() async throws {
+    @Test func `everything is sent through a socket that accepts a little at a time`() async throws {
         try await TestServer.running(change: { $0.wire.outboundBytesMax = 2_000 }) { server in
             let bob = try await TestClient.welcomed(server, as: "bob", 2)
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
@@ -181,7 +181,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a push on a connection that a call has overtaken ends it with 4409`() async throws {
+    @Test func `a push on a connection that a call has overtaken closes it with 4409`() async throws {
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let push = Push(first: 1, ackedThrough: 0, entries: [Push.Entry(Sample.profile(10))])

@@ -7,7 +7,7 @@ import TidemarkWire
 @testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct HandshakeTests {
-    @Test func `a new client is welcomed with what it may see`() async throws {
+    @Test func `a new client is welcomed with the scopes that it may see`() async throws {
         try await TestServer.running { server in
             let client = try await TestClient.greeting(server, as: "ann", 1)
             let welcome = try await client.welcome()
@@ -21,7 +21,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a welcome tells whose token it was, and which schema the server stores`() async throws {
+    @Test func `a welcome names the token's user and the server's schema`() async throws {
         try await TestServer.running { server in
             let welcome = try await TestClient.greeting(server, as: "ann", 1).welcome()
             #expect(welcome.user == UserID("ann"))
@@ -29,7 +29,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a welcome tells the server's release, and no answer to a stranger does`() async throws {
+    @Test func `a welcome names the server's release, and no answer to a stranger does`() async throws {
         try await TestServer.running { server in
             let welcome = try await TestClient.greeting(server, as: "ann", 1).welcome()
             #expect(welcome.release == Release.number)
@@ -58,13 +58,13 @@ import TidemarkWire
             let owner = try await TestClient.welcomed(server, as: "ann", 2)
             let thief = try await TestClient.greeting(server, as: "eve", 2)
             #expect(try await thief.closeCode() == 4410)
-            // The true owner was not disturbed by the attempt.
+            // The attempt did not disturb the owner.
             try await owner.push(from: 1, Sample.profile(10))
             #expect(try await owner.settled(through: 1).count == 1)
         }
     }
 
-    @Test func `a second connection of a client ends the first with 4409, on whatever loops they are`() async throws {
+    @Test func `a second connection of a client closes the first with 4409, on any loops`() async throws {
         try await TestServer.running { server in
             var last = try await TestClient.welcomed(server, as: "ann", 1)
             for counter in Int64(2)...6 {
@@ -82,7 +82,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a user's connections are bounded with 4429 and a place comes back with the end of one`() async throws {
+    @Test func `a user's connections are bounded with 4429, and one that ends makes room`() async throws {
         try await TestServer.running(limits: ["CONNECTIONS_PER_USER": "2"]) { server in
             let first = try await TestClient.welcomed(server, as: "ann", 1)
             let second = try await TestClient.welcomed(server, as: "ann", 2)
@@ -109,7 +109,7 @@ import TidemarkWire
     }
 
     @Test(arguments: ["", "[]", "{}", #"{"t":"ack","frames":1}"#, #"{"t":"push"}"#, #"{"t":"hello"}"#, "\u{0}"])
-    func `what is not a hello is 4400`(text: String) async throws {
+    func `a first message that is not a hello is 4400`(text: String) async throws {
         try await TestServer.running { server in
             let client = try await TestClient.open(server, 1)
             try await client.send(text)
@@ -117,7 +117,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a client comes back with its cursor and gets what it missed and nothing else`() async throws {
+    @Test func `a returning client with a cursor gets what it missed and nothing else`() async throws {
         try await TestServer.running { server in
             let first = try await TestClient.welcomed(server, as: "ann", 1)
             try await first.push(from: 1, Sample.profile(10))

@@ -6,8 +6,8 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// One client's session on a machine in one thread: what it is told and asked is what the test says, and what it sends and
-/// asks for is noted.
+/// One client's session on a hub in one thread. The test provides every message and answer; the session's messages and
+/// requests are recorded.
 struct OneSession {
     static let workspace = WorkspaceID("w")
     static let user = UserID("ann")
@@ -19,18 +19,18 @@ struct OneSession {
     private(set) var sent: [ServerMessage] = []
     private(set) var windows: [WindowRequest] = []
     private(set) var loads: [LoadRequest] = []
-    /// Reads of pages that went to the store, and what went to the sequencer; oldest first, until they are answered.
+    /// Page reads and submissions without an answer, oldest first.
     private(set) var pages: [PageRequest] = []
     private(set) var submitted: [Submission] = []
-    /// Records that the client said to have had otherwise.
+    /// The number of records that the client reported as diverged.
     private(set) var diverged: Int64 = 0
     private(set) var closed: CloseCode?
-    /// Bytes that were given to the socket.
+    /// The number of bytes written to the socket.
     private(set) var bytesSent = 0
-    /// The session wants to know when its socket has room.
+    /// True when the session waits for room in its socket.
     private(set) var awaitsRoom = false
     private let givesRoom: Bool
-    /// Tokens are not judged before ``judge(_:)``.
+    /// When true, tokens are not judged before ``judge(_:)``.
     var holdsTokens = false
     /// Tokens that wait for a verdict.
     private(set) var tokens: [String] = []
@@ -41,12 +41,12 @@ struct OneSession {
     static let key = SymmetricKey(data: [UInt8](repeating: 7, count: 32))
 
     /// - Parameters:
-    ///   - tail: where the machine stands in the order.
-    ///   - expires: the end of a token that does not say its own, in milliseconds from now.
-    ///   - acceptedUntil: how long it is accepted.
-    ///   - seal: of the machine.
-    ///   - givesRoom: the socket says that it has room whenever it is asked.
-    ///   - change: of the usual limits.
+    ///   - tail: the head of the hub's order.
+    ///   - expires: the end of a token that does not name its own, in milliseconds from now.
+    ///   - acceptedUntil: the time up to which a token is accepted.
+    ///   - seal: the hub's seal.
+    ///   - givesRoom: the socket reports room whenever it is asked.
+    ///   - change: a change of the usual limits.
     init(
         tail: SequenceNumber, expires: Milliseconds = 3_600_000, acceptedUntil: Milliseconds? = nil,
         givesRoom: Bool = true, seal: CursorSeal = CursorSeal(key: key),
@@ -59,7 +59,7 @@ struct OneSession {
         var limits = WireLimits()
         change(&limits)
         let context = SessionContext(serverName: "n", schema: schema, limits: limits, seal: seal)
-        // A token is the name of its user, and may say when it ends.
+        // A token is the name of its user, and may contain its end.
         verdict = { token in
             let words = token.split(separator: " ")
             guard let name = words.first else { return .refused("the token names nobody") }
@@ -86,7 +86,7 @@ struct OneSession {
 
     func cursor(_ seq: SequenceNumber) -> String { seal.cursor(Self.head(seq), workspace: Self.workspace.text) }
 
-    /// All that a cursor says.
+    /// The whole contents of a cursor.
     func read(_ cursor: String) -> CursorPlace? { seal.read(cursor, workspace: Self.workspace.text) }
 
     /// The number that a cursor names.
@@ -99,7 +99,7 @@ struct OneSession {
             body: Array((bytes == 0 ? "{}" : #"{"text":"\#(String(repeating: "x", count: bytes))"}"#).utf8))
     }
 
-    /// The client's transactions through a number are settled, the last of them by this number of the order.
+    /// Outcomes of the client's transactions through a number, the last of which has this number of the order.
     static func results(_ number: Int64, at seq: SequenceNumber) -> [TransactionOutcome] {
         [
             TransactionOutcome(
@@ -108,13 +108,13 @@ struct OneSession {
         ]
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Says hello from a cursor, holding the wall; the store's snapshot is of this state.
+    /// Sends hello with a cursor, holding the wall; the store's snapshot is of this state.
     ///
     /// - Parameters:
-    ///   - end: the head of the snapshot, where it is of another history.
-    ///   - text: the cursor as the client has it, where another key sealed it.
+    ///   - end: the head of the snapshot, if it is of another history.
+    ///   - text: the cursor's text, if another key sealed it.
     mutating func connect(
         from cursor: SequenceNumber?, snapshot: SequenceNumber, settled: Int64 = 0, results: [TransactionOutcome] = [],
         end: Head? = nil, durable: SequenceNumber? = nil, text: String? = nil, grants: [Grant] = []
@@ -133,7 +133,7 @@ struct OneSession {
         run(.loaded(Self.id, LoadAnswer(snapshot: stored)))
     }
 
-    /// Says hello with a cursor, and no more.
+    /// Sends hello with a cursor, without an answer of the store.
     mutating func connect(with cursor: String) {
         run(.opened(Self.id, headerToken: nil))
         say(
@@ -150,8 +150,8 @@ struct OneSession {
     /// The store answers the read of a stretch of the order.
     ///
     /// - Parameters:
-    ///   - base: what the stretch stands on, where that is of another history.
-    ///   - end: where it ends, likewise.
+    ///   - base: the batch before the stretch, if it is of another history.
+    ///   - end: the last batch of the stretch, if it is of another history.
     mutating func answer(
         _ records: [StoredRecord], through: SequenceNumber, state: SequenceNumber, base: Head? = nil, end: Head? = nil
     ) {
@@ -161,7 +161,7 @@ struct OneSession {
         run(.windowRead(Self.id, window))
     }
 
-    /// The store answers the session that fell behind.
+    /// The store answers a session that fell behind.
     mutating func answerAgain(
         snapshot: SequenceNumber, lineage: Head?, horizon: SequenceNumber = 0, grants: [Grant] = []
     ) {
@@ -172,7 +172,7 @@ struct OneSession {
         run(.loaded(Self.id, answer))
     }
 
-    /// The store answers the oldest read of a page: one record.
+    /// The store answers the oldest read of a page with one record.
     mutating func answerPage(_ record: StoredRecord) {
         guard !pages.isEmpty else {
             Issue.record("the store was asked for no page")
@@ -183,7 +183,7 @@ struct OneSession {
         run(.pageRead(Self.id, request, page))
     }
 
-    /// The sequencer's word on the oldest submission that it has.
+    /// The sequencer decides the oldest submission.
     mutating func decide(_ outcome: PushOutcome) {
         guard !submitted.isEmpty else {
             Issue.record("the sequencer was given nothing")
@@ -193,17 +193,17 @@ struct OneSession {
         run(.settled(Self.id, outcome, pushEnd: submission.pushEnd))
     }
 
-    /// The verdict on a token comes in: its own, or the one that is given.
+    /// A token's verdict arrives: its own, or the given one.
     mutating func judge(_ token: String, as given: TokenVerdict? = nil) {
         run(.verified(Self.id, given ?? verdict(token)))
     }
 
-    /// Tokens are revoked. Those of this machine do not say when they were issued.
+    /// Revokes tokens. This hub's tokens do not name the time of their issue.
     mutating func revoke(_ subject: Revocation.Subject, in workspace: WorkspaceID = workspace) {
         run(.revoked(Revocation(subject, in: workspace, notBefore: now, number: 1)))
     }
 
-    /// What the executor finds about the token of a session that was just welcomed.
+    /// The executor's finding about the token of a session that was just welcomed.
     mutating func findRevoked(_ revoked: RevokedToken) { run(.tokenRevoked(Self.id, revoked)) }
 
     mutating func socket(isWritable: Bool) {
@@ -211,7 +211,7 @@ struct OneSession {
         run(.writabilityChanged(Self.id, isWritable: isWritable))
     }
 
-    /// The bodies of batches up to here are not kept.
+    /// Batches up to this number arrive without bodies.
     mutating func miss(upTo seq: SequenceNumber) {
         head = Self.head(seq)
         run(.missed(Self.workspace, head))
@@ -238,7 +238,7 @@ struct OneSession {
         run(.committed(Self.workspace, delivery))
     }
 
-    /// The order is called safe up to here.
+    /// The order is called safe up to this number.
     mutating func call(durable: SequenceNumber, in epoch: Epoch = 1) { run(.durable(Self.workspace, epoch, durable)) }
 
     /// The order has gone back.
@@ -259,7 +259,7 @@ struct OneSession {
         run(.tick)
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
     var session: Session? { machine.session(Self.id) }
 
@@ -268,7 +268,8 @@ struct OneSession {
 
     var frames: [Changes] { sent.compactMap { if case .changes(let changes) = $0 { changes } else { nil } } }
 
-    /// The frames in short: where each ends, its rows, whether it is `done`, and through what it settles.
+    /// The frames in short: their last number, their rows, whether they are `done`, and the number through which they
+    /// settle.
     var story: [String] {
         frames.map { frame in
             let rows = frame.records.map { "+\($0.seq)" }.joined()

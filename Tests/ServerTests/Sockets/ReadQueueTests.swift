@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-/// Many pages asked for at once.
+/// Many pages that are requested at once.
 @Suite struct ReadQueueTests {
     private func request(_ id: Int64) -> ClientMessage {
         .page(PageRequest(id: id, scope: OneSession.wall, since: 0, collection: "posts", limit: 9))

@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkWire
 
-/// What a client that knows nothing but the protocol's page does when its client id is refused (section 6).
+/// A client that knows only the protocol's page, when its client id is refused (section 6).
 @Suite(.timeLimit(.minutes(5))) struct ReplacedClientTests {
     /// A pending transaction as such a client keeps it.
     private struct Entry {
@@ -31,7 +31,8 @@ import TidemarkWire
 
     private func patch(_ number: UInt64, _ patches: NamedPatch...) -> Transaction { write(number, .update(patches)) }
 
-    /// A record with 1 visit, then one more visit each, a title, and everything that may come twice in one transaction.
+    /// Transactions that create a record with 1 visit, add visits, set a title, and repeat everything repeatable in
+    /// one.
     private var outbox: [Entry] {
         [
             write(1, .create(["visits": 1, "title": "new"])), patch(2, NamedPatch("visits", .increment(10))),
@@ -40,7 +41,7 @@ import TidemarkWire
         ].map { Entry(transaction: $0) }
     }
 
-    /// The rule: what goes out again under the new id.
+    /// The transactions that are sent again under the new id, by the protocol's rule.
     private func rest(of outbox: [Entry], after code: CloseCode) -> [Transaction] {
         outbox.filter { entry in
             let mayHaveHappened = code == .clientForked || entry.isGivenOut
@@ -53,7 +54,7 @@ import TidemarkWire
             .push(Push(first: 1, ackedThrough: 0, entries: transactions.map { Push.Entry($0) })))
     }
 
-    /// The page as everybody has it.
+    /// The page as every user has it.
     private func read(_ server: TestServer) async throws -> Fields {
         let reader = try await TestClient.greeting(server, as: "eve", 77)
         _ = try await reader.welcome()
@@ -70,9 +71,9 @@ import TidemarkWire
 
     private static let once: Fields = ["visits": 111, "title": "title", "tags": ["a"], "best": 7]
 
-    @Test func `a copied outbox counts once, whoever sends it`() async throws {
+    @Test func `a copied outbox takes effect once, whichever device sends it`() async throws {
         try await counting { server in
-            // The original sends everything, and has every outcome durably.
+            // The original sends everything, and has stored every outcome.
             let original = try await TestClient.welcomed(server, as: "ann", 1)
             try await send(outbox.map(\.transaction), by: original)
             _ = try await original.settled(through: 5)
@@ -80,7 +81,7 @@ import TidemarkWire
                 .push(Push(first: 6, ackedThrough: 5, entries: [Push.Entry(patch(6, NamedPatch("best", .max(1))))])))
             _ = try await original.settled(through: 6)
             await original.leave()
-            // The copy never sent anything, and begins with the same numbers.
+            // The copy has sent nothing, and begins with the same numbers.
             let copy = try await TestClient.greeting(server, as: "ann", 1, isNew: false, counter: 2)
             _ = try await copy.welcome()
             try await send(outbox.map(\.transaction), by: copy)
@@ -96,10 +97,10 @@ import TidemarkWire
         }
     }
 
-    @Test func `a client that is not known any more counts once what it sent without an answer`() async throws {
+    @Test func `transactions that an unknown client sent without an answer take effect once`() async throws {
         try await counting { server in
             var outbox = self.outbox
-            // The answer to the first two never came.
+            // The answer to the first two never arrived.
             let lost = try await TestClient.welcomed(server, as: "ann", 1)
             try await send(outbox[..<2].map(\.transaction), by: lost)
             _ = try await lost.settled(through: 2)
@@ -118,7 +119,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `what is sent again under another client id all the same counts twice`() async throws {
+    @Test func `a transaction resent under another client id against the rule takes effect twice`() async throws {
         try await counting { server in
             for client in [1, 2] as [UInt64] {
                 let sender = try await TestClient.welcomed(server, as: "ann", client)
@@ -132,7 +133,7 @@ import TidemarkWire
 }
 
 extension Transaction {
-    /// An `inc` is in it.
+    /// Whether it contains an `inc`.
     fileprivate var counts: Bool {
         mutations.contains { mutation in
             guard case .update(let patches) = mutation.action else { return false }

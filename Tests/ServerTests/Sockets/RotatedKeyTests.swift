@@ -7,8 +7,8 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkHub
 
-/// A cursor is one position under whatever key it is sealed: a client, which compares bytes, goes on with the bytes that it has
-///
+/// A cursor is one position whichever key has sealed it. A client compares bytes, so its stream continues with the
+/// bytes that it has.
 @Suite struct RotatedKeyTests {
     private static let workspace = WorkspaceID("w")
     private let first = SymmetricKey(data: [UInt8](repeating: 7, count: 32))
@@ -31,7 +31,7 @@ import TidemarkWire
     }
 
     @Test
-    func `the stream of a connection goes on from the bytes that the client sent, and is sealed anew behind them`()
+    func `the stream of a connection continues from the client's bytes, and is sealed anew after them`()
         throws
     {
         var session = try OneSession(tail: 9, seal: rotated)
@@ -48,7 +48,7 @@ import TidemarkWire
         #expect(session.story.suffix(1) == ["10+10 done"])
     }
 
-    @Test func `so does a connection that comes back in the middle of catching up, and a pull over HTTP`() throws {
+    @Test func `so does a connection that returns in the middle of catching up, and a pull over HTTP`() throws {
         let context = try context(rotated)
         for looked in [nil, OneSession.head(8)] {
             let held = old.cursor(OneSession.head(5), looked: looked, workspace: Self.workspace.text)
@@ -67,7 +67,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a server that accepts the new key and seals with the old one goes on from either`() throws {
+    @Test func `a server that accepts the new key and seals with the old one continues from either`() throws {
         let accepting = CursorSeal(key: first, previousKeys: [second])
         for seal in [old, rotated] {
             let held = seal.cursor(OneSession.head(5), workspace: Self.workspace.text)

@@ -7,7 +7,7 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkHub
 
-/// Whether the history goes on from where a client stands.
+/// Whether the history continues from a client's position.
 @Suite struct StandpointTests {
     private static let workspace = WorkspaceID("w")
     private let context: SessionContext
@@ -22,7 +22,7 @@ import TidemarkWire
         Head(seq: seq, nonce: nonce, time: 1, epoch: 1)
     }
 
-    /// A client at number 5 of the history in which that has the nonce 55; the order's head is 9.
+    /// The state of a client's cursor at number 5, in the history where that has the nonce 55; the order's head is 9.
     private func state(lineage: Head?, head: Head? = nil, horizon: SequenceNumber = 0) -> Welcome.CursorState {
         let cursor = context.seal.cursor(self.head(5, 55), workspace: Self.workspace.text)
         return Standpoint(
@@ -32,27 +32,27 @@ import TidemarkWire
         ).state
     }
 
-    @Test func `a cursor stands while the batch that holds its number is the same`() {
+    @Test func `a cursor is valid while the batch that holds its number is the same`() {
         #expect(state(lineage: head(5, 55)) == .ok)
         #expect(state(lineage: head(7, 55)) == .ok, "it may lie inside the batch")
     }
 
-    @Test func `a cursor of another history is worth nothing, though the number was given again`() {
+    @Test func `a cursor of another history is invalid, though the number was given again`() {
         #expect(state(lineage: head(5, 56)) == .resync)
         #expect(state(lineage: head(5, 0)) == .resync)
     }
 
-    @Test func `a cursor ahead of the order is worth nothing`() {
+    @Test func `a cursor ahead of the order is invalid`() {
         #expect(state(lineage: nil, head: head(4, 44)) == .resync)
         #expect(state(lineage: head(5, 55), head: head(4, 44)) == .resync)
     }
 
-    @Test func `a cursor below the horizon is worth nothing, though its batch is there`() {
+    @Test func `a cursor below the horizon is invalid, though its batch exists`() {
         #expect(state(lineage: head(5, 55), horizon: 5) == .ok)
         #expect(state(lineage: head(7, 55), horizon: 6) == .resync)
     }
 
-    @Test func `who can compare what it holds goes on from the head, unless something of it is known to be lost`() {
+    @Test func `a client that can compare continues from the head, unless a part of its copy is known to be lost`() {
         let cursor = context.seal.cursor(head(5, 55), workspace: Self.workspace.text)
         func standing(_ cursor: String, knowsBehind: Bool = true, lost: SequenceNumber? = nil) -> Standpoint {
             var snapshot = SessionSnapshot(
@@ -74,7 +74,7 @@ import TidemarkWire
         #expect(standing(above).state == .resync, "above the horizon its batch is known, and is another")
     }
 
-    @Test func `roles are told that are others than the client says, and none to who says nothing`() {
+    @Test func `roles that differ from the client's are sent, and none to a client that sends no roles`() {
         let rooms = ["a", "b", "c"].map { ScopeID($0) }
         func changed(_ roles: [Role]?) -> [Changes.GrantChange] {
             Standpoint(
@@ -94,7 +94,7 @@ import TidemarkWire
         #expect(changed([.admin]).map(\.role) == [.member], "fewer than scopes: those that are told")
     }
 
-    /// The same for one that has been at 2 and at 3, where the history that it was in left the stored one after `common`.
+    /// The same for a client with ends at 2 and 3, where its history left the stored one after `common`.
     private func standpoint(common: SequenceNumber?, lineage: Head? = nil, since: SequenceNumber = 0) -> Standpoint {
         let places = [head(3, 33), head(2, 22)]
         let ends = places.map { context.seal.cursor($0, workspace: Self.workspace.text) }
@@ -108,7 +108,7 @@ import TidemarkWire
             snapshot: snapshot, common: common, workspace: Self.workspace, context: context)
     }
 
-    @Test func `a cursor of what was lost goes back to the newest one that was not`() throws {
+    @Test func `a lost cursor goes back to the newest one that was not lost`() throws {
         let standing = standpoint(common: 3, lineage: head(5, 56))
         #expect(standing.state == .rewound && standing.position.seq == 3 && standing.position.nonce == 33)
         #expect(standing.rewind == .init(to: 3, end: context.seal.cursor(head(3, 33), workspace: Self.workspace.text)))
@@ -122,13 +122,13 @@ import TidemarkWire
         #expect(standing.purged == [ScopeID("room")] && standing.added.map(\.scope) == [ScopeID("room")])
     }
 
-    @Test func `without a common one the copy is filled again, and a cursor that stands is not taken back`() {
+    @Test func `without a common one the copy is filled again, and a valid cursor is not taken back`() {
         #expect(standpoint(common: nil, lineage: head(5, 56)).state == .resync)
         let standing = standpoint(common: nil, lineage: head(5, 55))
         #expect(standing.state == .ok && standing.rewind == nil && standing.position.seq == 5)
     }
 
-    @Test func `nothing is looked up for a cursor that stands, is not ours or lies behind the horizon`() {
+    @Test func `nothing is looked up for a cursor that is valid, foreign or behind the horizon`() {
         let cursor = context.seal.cursor(head(5, 55), workspace: Self.workspace.text)
         let place = context.place(of: cursor, in: Self.workspace)
         func search(_ place: Head?, lineage: Head?, horizon: SequenceNumber = 0, ends: Int = 30) -> EndSearch? {
@@ -147,7 +147,7 @@ import TidemarkWire
         #expect(search(place, lineage: nil) != nil)
     }
 
-    @Test func `in the middle of catching up the end that was looked at must be of the history as well`() throws {
+    @Test func `in the middle of catching up the state that was read must be of the history as well`() throws {
         let ends = [context.seal.cursor(head(3, 33), workspace: Self.workspace.text)]
         func standing(_ looked: Head, lineage: Head?, common: Head? = nil) -> Standpoint {
             Standpoint(
@@ -166,7 +166,7 @@ import TidemarkWire
         #expect(back.state == .rewound && back.rewind?.to == 3 && back.looked == nil)
     }
 
-    @Test func `a cursor says what was looked at only where that is behind it, and under the seal`() throws {
+    @Test func `a cursor contains the state that was read only if that is ahead of it, and under the seal`() throws {
         let seal = context.seal
         let middle = seal.cursor(head(5, 55), looked: head(8, 88), workspace: "w")
         let place = try #require(seal.read(middle, workspace: "w"))
@@ -184,14 +184,13 @@ import TidemarkWire
         #expect(seal.read(middle + "AAAA", workspace: "w") == nil)
     }
 
-    @Test func `a cursor of the first version of the protocol is made and read as ever`() {
+    @Test func `a cursor of the first version of the protocol is made and read as before`() {
         let frozen = "AQAAAAAAAAABAAAAAAAAAAUAAAAAAAAAN1s7gHsbKZsU"
         #expect(context.seal.cursor(head(5, 55), workspace: Self.workspace.text) == frozen)
         #expect(context.seal.open(frozen, workspace: Self.workspace.text).map { [$0.seq, $0.epoch] } == [5, 1])
     }
 
-    @Test func `who has more scopes than a connection holds is told how many are left out, and has the newest`() throws
-    {
+    @Test func `a user with too many scopes is told how many are left out, and has the newest`() throws {
         var limits = WireLimits()
         limits.scopesMax = 3
         let context = SessionContext(

@@ -7,7 +7,7 @@ import TidemarkWire
 @Suite struct StreamTests {
     // MARK: Catch-up
 
-    @Test func `a catch-up tells what is settled with its last frame, behind the rows`() throws {
+    @Test func `a catch-up settles transactions with its last frame, after the rows`() throws {
         var one = try OneSession(tail: 20)
         one.connect(from: 10, snapshot: 20, settled: 3, results: OneSession.results(3, at: 18))
         #expect(one.windows.map(\.after) == [10])
@@ -16,12 +16,12 @@ import TidemarkWire
         #expect(one.story == ["15+12", "20+18", "20 done you 3"])
     }
 
-    @Test func `a catch-up whose reads saw a later state is whole, and tells what is settled, only with that state`()
+    @Test func `a catch-up whose reads saw a later state is whole, and settles transactions, only at that state`()
         throws
     {
         var one = try OneSession(tail: 20)
         one.connect(from: 10, snapshot: 20, settled: 3, results: OneSession.results(3, at: 18))
-        // The client's own record went on from number 18 to 25 before this read: it is missing here.
+        // The client's own record moved from number 18 to 25 before this read: it is missing here.
         one.answer([OneSession.post(12)], through: 20, state: 25)
         #expect(one.story == ["20+12", "20"])
         one.commit([], to: 22)
@@ -32,7 +32,7 @@ import TidemarkWire
         #expect(one.story.last == "26+26 done")
     }
 
-    @Test func `who arrives behind the tail is brought up to it before the copy is called whole`() throws {
+    @Test func `a session that arrives behind the tail is brought up to it before the copy is called whole`() throws {
         var one = try OneSession(tail: 20)
         one.commit([OneSession.post(21)], to: 21)
         one.commit([OneSession.post(22)], to: 22, settling: OneSession.results(4, at: 22))
@@ -42,7 +42,7 @@ import TidemarkWire
         #expect(one.frames.last?.settled?.outcomes.map(\.number) == [3, 4])
     }
 
-    @Test func `a catch-up without rows in the end is whole once the order has reached the state of its reads`() throws
+    @Test func `a catch-up without rows at the end is whole once the order has reached the state of its reads`() throws
     {
         var one = try OneSession(tail: 20)
         one.connect(from: 10, snapshot: 20, settled: 3, results: OneSession.results(3, at: 18))
@@ -62,7 +62,7 @@ import TidemarkWire
         #expect(one.story.last == "25+25 done you 0")
     }
 
-    @Test func `who had no room for a batch goes on behind the last one that was sent`() throws {
+    @Test func `a session that had no room for a batch continues after the last one that was sent`() throws {
         var one = try OneSession(tail: 20)
         one.connect(from: 20, snapshot: 20)
         for seq in 21...1_100 as ClosedRange<SequenceNumber> { one.commit([OneSession.post(seq)], to: seq) }
@@ -75,7 +75,7 @@ import TidemarkWire
 
     // MARK: Quiet connections
 
-    @Test func `a quiet connection hears how far the order has moved, every ten seconds`() throws {
+    @Test func `a quiet connection is told how far the order has moved, every ten seconds`() throws {
         var one = try OneSession(tail: 20)
         one.connect(from: 20, snapshot: 20)
         one.say(.ack(Ack(frames: 1)))
@@ -93,7 +93,7 @@ import TidemarkWire
         #expect(one.frames.last?.groups.isEmpty == true)
     }
 
-    @Test func `a quiet connection hears at once that the order has moved by a thousand numbers`() throws {
+    @Test func `a quiet connection is told at once when the order has moved by a thousand numbers`() throws {
         var one = try OneSession(tail: 20)
         one.connect(from: 20, snapshot: 20)
         one.commit([OneSession.post(1_018, in: ScopeID("elsewhere"))], to: 1_018)
@@ -117,7 +117,7 @@ import TidemarkWire
 
     // MARK: The end of the token
 
-    @Test func `a connection lives as long as its token is accepted, and is told the token's own end`() throws {
+    @Test func `a connection lives as long as its token is accepted, and is sent the token's own end`() throws {
         var one = try OneSession(tail: 20, expires: -30_000, acceptedUntil: 30_000)
         let start = one.now
         one.connect(from: 20, snapshot: 20)

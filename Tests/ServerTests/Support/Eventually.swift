@@ -1,9 +1,9 @@
-/// Asks again until something is so. What never comes fails after half a minute, and says what it was.
+/// Repeats a check until it succeeds. After half a minute it fails with the description.
 func eventually(_ what: @autoclosure () -> String, _ isSo: () async throws -> Bool) async throws {
     let end = ContinuousClock.now + .seconds(30)
     while try await !isSo() {
         guard ContinuousClock.now < end else { throw NeverSo(what: what()) }
-        // What it waits for may need this thread.
+        // The awaited work may need this thread.
         await Task.yield()
     }
 }

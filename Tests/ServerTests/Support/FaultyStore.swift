@@ -5,39 +5,39 @@ import TidemarkStore
 /// A store in memory with faults that a test switches on.
 final class FaultyStore: Store {
     struct Faults {
-        /// Nothing can be written.
+        /// The fault with which every write fails.
         var fault: StoreError.Fault?
-        /// The tail of these cannot be read.
+        /// The workspaces whose tails cannot be read.
         var lostTails: Set<WorkspaceID> = []
-        /// So many next commits find the store unavailable.
+        /// The number of next commits that find the store unavailable.
         var commitsLost = 0
-        /// So many next batches find the order elsewhere.
+        /// The number of next batches that find the order moved.
         var commitsMoved = 0
-        /// So many next sessions find the store unavailable.
+        /// The number of next session reads that find the store unavailable.
         var sessionsLost = 0
-        /// Pages and pieces of history that were asked for.
+        /// The number of reads of pages and pieces of history.
         var reads = 0
-        /// How much of the log a standby has, of which each number takes ten; `nil` without one.
+        /// The position of the standby's log, in which each number uses ten; `nil` without a standby.
         var confirmed: Int64?
-        /// Looks at what standbys have.
+        /// The number of reads of the standbys' positions.
         var looks = 0
-        /// Looks at the store by a probe of readiness.
+        /// The number of reads by readiness probes.
         var probes = 0
-        /// What happens right before the next page, or piece of history, is read.
+        /// Runs right before the next page, or piece of history, is read.
         var beforeRead: (@Sendable () async throws -> Void)?
-        /// What happens right before the next session is read.
+        /// Runs right before the next session is read.
         var beforeSession: (@Sendable () async throws -> Void)?
-        /// Batches with more transactions than this take too long.
+        /// The number of transactions above which a batch takes too long.
         var transactionsMax = Int.max
-        /// Batches in which one of these takes effect are refused as data.
+        /// Transactions that the store refuses to store if they take effect.
         var poison: Set<TransactionID> = []
-        /// Not even a refusal of them can be stored.
+        /// True when not even a refusal of them can be stored.
         var isPoisonDeadly = false
-        /// Commits wait while this is set.
+        /// True while commits wait.
         var isHeld = false
-        /// Batches that came ahead of another: each was told that the order had moved.
+        /// The number of batches that came ahead of another and found the order moved.
         var ahead = 0
-        /// Transactions of each commit that was tried.
+        /// The number of transactions in each attempted commit.
         var tried: [Int] = []
         fileprivate var held: [CheckedContinuation<Void, Never>] = []
         fileprivate var watchers: [(count: Int, wake: CheckedContinuation<Void, Never>)] = []
@@ -46,7 +46,7 @@ final class FaultyStore: Store {
     let inner = InMemoryStore()
     let faults = Lock(Faults())
 
-    /// Lets held commits go.
+    /// Releases held commits.
     func release() {
         let held = faults.withLock { faults in
             faults.isHeld = false
@@ -56,7 +56,7 @@ final class FaultyStore: Store {
         for commit in held { commit.resume() }
     }
 
-    /// Waits until so many commits were tried.
+    /// Waits until so many commits were attempted.
     func tried(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = faults.withLock { faults in
@@ -136,7 +136,7 @@ final class FaultyStore: Store {
         return try await inner.session(for: user, client: client, holding: seq, in: workspace)
     }
 
-    /// Counts a read, and lets happen what is to happen before it.
+    /// Counts a read, after running the actions set for it.
     private func noteRead() async throws(StoreError) {
         let happens = faults.withLock { faults in
             faults.reads += 1
@@ -172,7 +172,7 @@ final class FaultyStore: Store {
     }
 }
 
-/// What has no faults.
+/// The calls without faults.
 extension FaultyStore {
     func register(
         _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkAssembly
 
-/// A key of an issuer that the tests are.
+/// A key of an issuer that the tests play.
 struct IssuerKey: Sendable {
     let id: String
     private let key = P256.Signing.PrivateKey()
@@ -31,7 +31,7 @@ struct IssuerKey: Sendable {
         return text + "." + Base64URL.encode(try key.signature(for: Array(text.utf8)).rawRepresentation)
     }
 
-    /// A file of issuers that publish keys on this port of the loopback address; gone with the result.
+    /// A file of issuers that publish keys on this port of the loopback address. It is deleted with the result.
     static func file(port: Int) throws -> TemporaryIssuers {
         try TemporaryIssuers(
             """
@@ -42,7 +42,7 @@ struct IssuerKey: Sendable {
     }
 }
 
-/// A file that goes with its owner.
+/// A file that is deleted with its owner.
 final class TemporaryIssuers: Sendable {
     let path: String
 
@@ -52,7 +52,7 @@ final class TemporaryIssuers: Sendable {
     }
 
     deinit {
-        // What is left is in the system's folder for such files.
+        // A file that remains is in the system's temporary folder.
         try? FileManager.default.removeItem(atPath: path)
     }
 }

@@ -7,14 +7,14 @@ import NIOPosix
 import ServiceLifecycle
 import TidemarkLock
 
-/// An endpoint for keys on the loopback address: answers what a test wants, and counts who asks.
+/// An endpoint for keys on the loopback address: it gives the answer that a test sets, and counts requests.
 final class KeyEndpoint: Sendable {
     struct Answer: Sendable {
         var status = 200
         var body: String
         var cacheControl: String?
         var location: String?
-        /// The answer does not come.
+        /// True when no answer is sent.
         var isSilent = false
     }
 

@@ -1,7 +1,7 @@
 import Logging
 import TidemarkLock
 
-/// Keeps what is logged, as `level message key=value…`.
+/// Keeps log lines, as `level message key=value…`.
 final class LogCapture: LogHandler {
     private let entries = Lock<[String]>([])
 

@@ -2,12 +2,12 @@ import Foundation
 import NIOSSL
 import Testing
 
-/// A certificate of this machine that signs itself, made by openssl for the length of a test.
+/// A self-signed certificate of this machine, made by openssl for the length of a test.
 struct MadeCertificate {
     let chain: Data
     let key: Data
 
-    /// - Parameter days: how long it counts; the only thing in which two of them differ for who looks at them.
+    /// - Parameter days: its validity, which is the only visible difference between two of them.
     init(days: Int = 30) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -17,7 +17,7 @@ struct MadeCertificate {
             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -days \(days) \
             -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout '\(keyFile.path)' -out '\(chainFile.path)' 2>/dev/null
             """
-        // Not Foundation's Process, which has crashed beside others. Waiting must not hold a thread on which tests run.
+        // Foundation's Process has crashed beside other tests. Waiting must not hold a thread on which tests run.
         let status: Int32 = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(returning: popen(command, "r").map { pclose($0) } ?? -1)
@@ -28,7 +28,7 @@ struct MadeCertificate {
         key = try Data(contentsOf: keyFile)
     }
 
-    /// What a client trusts that trusts nobody else.
+    /// A client configuration that trusts only this certificate.
     func clientConfiguration() throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(chain)))
@@ -36,7 +36,7 @@ struct MadeCertificate {
     }
 }
 
-/// The two files that a server reads, in a folder of their own.
+/// The certificate and key files that a server reads, in a folder of their own.
 struct CertificateFolder {
     let folder: URL
 

@@ -11,8 +11,8 @@ struct RawCall: ~Copyable {
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
 
     /// - Parameters:
-    ///   - receiveBufferBytes: what the kernel keeps for a client that does not read; else its own choice.
-    ///   - tls: speaks it; else bytes go as they are.
+    ///   - receiveBufferBytes: the kernel's buffer for a client that does not read; `nil` for the kernel's default.
+    ///   - tls: the TLS configuration; `nil` for plain TCP.
     static func connected(
         to port: Int, receiveBufferBytes: Int? = nil, tls: NIOSSLContext? = nil,
         _ body: (inout RawCall) async throws -> Void
@@ -49,13 +49,13 @@ struct RawCall: ~Copyable {
     /// Ends our half.
     func finish() { outbound.finish() }
 
-    /// What comes next: an answer, or nothing at the end.
+    /// Reads the next bytes; nothing at the end.
     mutating func read() async throws -> String {
         guard let bytes = try await inbound.next(isolation: #isolation) else { return "" }
         return String(buffer: bytes)
     }
 
-    /// Everything until the server ends its half, or resets the connection.
+    /// Reads until the server ends its half, or resets the connection.
     mutating func readToEnd() async throws -> String {
         var text = ""
         do {
@@ -66,7 +66,7 @@ struct RawCall: ~Copyable {
         return text
     }
 
-    /// Makes it a WebSocket, of which nothing is read.
+    /// Upgrades to a WebSocket, which is not read.
     mutating func openSocket(fields more: [String] = []) async throws {
         let fields =
             [

@@ -1,10 +1,10 @@
 import TidemarkModel
 
-/// Transactions of the chat schema, in few words.
+/// Transactions of the chat schema, for tests.
 enum Sample {
     static func id(_ number: UInt64) -> UniqueID { UniqueID(high: 0x0190_0000_0000_7000, low: 1 << 63 | number) }
 
-    /// A profile in the directory, which everybody sees. The transaction has the record's number.
+    /// A profile in the directory, which every user sees. The transaction has the record's number.
     static func profile(_ number: UInt64, name: String = "someone") -> Transaction {
         create("users", number, ["displayName": .string(name)])
     }

@@ -5,7 +5,7 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// One session machine, welcomed, on which a test tries what its bounds let pass.
+/// One welcomed session machine, on which a test tries what its bounds allow.
 struct SessionDesk {
     private static let scope = ScopeID("room")
     private static let schema = """
@@ -18,7 +18,7 @@ struct SessionDesk {
     private var head = Head(seq: 10, nonce: 7, time: 1, epoch: 1)
     private var now: Milliseconds = 1_760_000_000_000
 
-    /// - Parameter scopes: how many the client says it holds.
+    /// - Parameter scopes: the number of scopes that the client claims to hold.
     init(_ limits: WireLimits, scopes: Int = 0) throws {
         let context = SessionContext(
             serverName: "n", schema: try Schema(json: Array(Self.schema.utf8)), limits: limits,
@@ -40,12 +40,12 @@ struct SessionDesk {
         if scopes == 0 { _ = say(.ack(Ack(frames: 1))) }
     }
 
-    /// Whether it is welcomed with all of so many scopes of the user's, besides the shared one.
+    /// Whether it is welcomed with this number of the user's scopes, besides the shared one.
     func holds(_ scopes: Int) -> Bool { session.isStreaming && session.grants.count == scopes + 1 }
 
     mutating func pass(milliseconds: Int64) { now += milliseconds }
 
-    /// Whether everything in a push goes on to the sequencer, none of it refused by itself.
+    /// Whether everything in a push is passed to the sequencer, none of it refused by the session.
     mutating func pushes(_ transactions: [Transaction], from first: Int64 = 1) -> Bool {
         let push = Push(first: first, ackedThrough: first - 1, entries: transactions.map { Push.Entry($0) })
         let admitted = say(.push(push)).flatMap { effect -> [AdmittedEntry] in
@@ -55,7 +55,7 @@ struct SessionDesk {
             && admitted.allSatisfy { if case .success = $0.steps { true } else { false } }
     }
 
-    /// The same, and settled at once.
+    /// Pushes, and settles the transactions at once.
     mutating func settles(_ transactions: [Transaction], from first: Int64) -> Bool {
         guard pushes(transactions, from: first) else { return false }
         var effects: [SessionEffect] = []
@@ -63,14 +63,14 @@ struct SessionDesk {
         return true
     }
 
-    /// The rows that are read for a page of so many; `nil` when it is refused.
+    /// The number of rows that are read for a page of `limit`; `nil` when it is refused.
     mutating func page(limit: Int) -> Int? {
         let request = PageRequest(id: 1, scope: Self.scope, since: 0, collection: "notes", limit: limit)
         for case .readPage(_, _, let read) in say(.page(request)) { return read.limit }
         return nil
     }
 
-    /// Whether a page may be asked for, now or when those before it are read.
+    /// Whether a page may be requested, to be read at once or later.
     mutating func takesPage() -> Bool {
         let request = PageRequest(id: 1, scope: Self.scope, since: 0, collection: "notes", limit: 10)
         return !say(.page(request)).contains { if case .send = $0 { true } else { false } }
@@ -102,10 +102,10 @@ struct SessionDesk {
 }
 
 extension Transaction {
-    /// One note of so many bytes.
+    /// A transaction with one note of so many bytes.
     static func note(_ number: Int, bytes: Int = 10) -> Transaction { notes(1, bytes: bytes, from: number) }
 
-    /// Notes of so many bytes each.
+    /// A transaction with notes of so many bytes each.
     static func notes(_ count: Int, bytes: Int, from first: Int = 1) -> Transaction {
         let text = FieldValue.string(String(repeating: "x", count: bytes))
         let mutations = (0..<count).map { number in

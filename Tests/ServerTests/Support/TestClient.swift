@@ -5,7 +5,7 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
-/// A client that says what a test wants and reads what comes.
+/// A client that sends what a test wants and reads the answers.
 final class TestClient: Sendable {
     let id: ClientID
     private let connection: NIOWebSocketConnection
@@ -16,9 +16,9 @@ final class TestClient: Sendable {
         self.connection = connection
     }
 
-    /// Opens the socket without a word.
+    /// Opens the socket without sending anything.
     ///
-    /// - Parameter trustRootsFile: of a server that speaks TLS: whom to trust.
+    /// - Parameter trustRootsFile: the certificates to trust, for a server with TLS.
     static func open(
         _ server: TestServer, _ id: UInt64, trustRootsFile: String? = nil
     ) async throws -> TestClient {
@@ -29,7 +29,7 @@ final class TestClient: Sendable {
         return TestClient(id: Sample.id(id), connection: connection)
     }
 
-    /// Opens the socket and says hello.
+    /// Opens the socket and sends hello.
     static func greeting(
         _ server: TestServer, as user: String, _ id: UInt64, isNew: Bool = true, counter: Int64 = 1,
         cursor: String? = nil, scopes: [HeldScope] = [], acked: Int64 = 0, hears: Bool = false, app: String? = nil,
@@ -48,7 +48,7 @@ final class TestClient: Sendable {
         return client
     }
 
-    /// Opens, says hello, and takes the welcome and the frame that follows it.
+    /// Opens the socket, sends hello, and reads the welcome and the frame that follows it.
     static func welcomed(
         _ server: TestServer, as user: String, _ id: UInt64, hears: Bool = false, written: Int64? = nil,
         workspace: String = "w"
@@ -76,7 +76,7 @@ final class TestClient: Sendable {
         return welcome
     }
 
-    /// The next message, which must be changes.
+    /// Reads the next message, which must be changes.
     func changes(acknowledging: Bool = true) async throws -> Changes {
         let message = try await next()
         guard case .changes(let changes) = message else { throw Unexpected(message: message) }
@@ -88,34 +88,34 @@ final class TestClient: Sendable {
         return changes
     }
 
-    /// The next message, which must be ephemeral.
+    /// Reads the next message, which must be ephemeral.
     func ephemeral() async throws -> Ephemeral {
         let message = try await next()
         guard case .ephemeral(let ephemeral) = message else { throw Unexpected(message: message) }
         return ephemeral
     }
 
-    /// Acknowledges every frame that came.
+    /// Acknowledges every frame that arrived.
     func acknowledge() async throws { try await send(.ack(Ack(frames: frames.withLock { $0 }))) }
 
-    /// The next message, which must be an error.
+    /// Reads the next message, which must be an error.
     func error() async throws -> ErrorMessage {
         let message = try await next()
         guard case .error(let error) = message else { throw Unexpected(message: message) }
         return error
     }
 
-    /// Frames up to the one that settles the client's transactions through `number`.
+    /// Reads frames up to the one that settles the client's transactions through `number`.
     func settled(through number: Int64) async throws -> [Changes] {
         var frames: [Changes] = []
         while frames.last?.settled?.through ?? 0 < number { frames.append(try await changes()) }
         return frames
     }
 
-    /// How the server ends the connection, once everything before is read.
+    /// The code with which the server closes the connection, after all messages are read.
     func closeCode() async throws -> UInt16 { try await end().code }
 
-    /// How the server ends the connection before it has said anything more.
+    /// The end of the connection, before which no further message may arrive.
     func endAtOnce() async throws -> TransportClosed {
         do {
             throw Unexpected(message: try await next())
@@ -124,7 +124,7 @@ final class TestClient: Sendable {
         }
     }
 
-    /// The same with the reason.
+    /// The end of the connection, with code and reason.
     func end() async throws -> TransportClosed {
         do {
             while true { _ = try await connection.receive() }

@@ -18,7 +18,7 @@ import TidemarkWire
 struct TestServer: Sendable {
     static let secret = "a secret of the test suite, long enough for HS256"
 
-    /// The chat's.
+    /// The file of the chat's schema.
     static let schemaFile = URL(filePath: #filePath)
         .appending(path: "../../../../ClientSDK/ChatSchema/chat.schema.json").standardizedFileURL.path
 
@@ -26,26 +26,26 @@ struct TestServer: Sendable {
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
 
     let port: Int
-    /// Of the listener for operators; `nil` unless the environment asks for one.
+    /// The port of the operators' listener; `nil` unless the environment asks for one.
     let adminPort: Int?
     let node: Node
-    /// Tokens that were refused, by label.
+    /// The number of refused tokens, by label.
     let refusals: RefusalCounts
     private let services: ServiceGroup
     private let issuer: TokenIssuer
     private let tokens: TokenSecret
 
-    /// For tests of a rate: what was used up does not come back, however long the test takes.
+    /// For tests of a rate: it is not refilled, however long the test runs.
     static let refillsNothing: @Sendable (inout ServerLimits) -> Void = { $0.wire.transactionsPerSecond = 0 }
 
     /// Runs `body` against a server over `store`, on two event loops, then stops it.
     ///
     /// - Parameters:
-    ///   - schema: the chat's when there is none.
-    ///   - limits: as in the environment, without the prefix.
-    ///   - more: settings besides.
-    ///   - log: gets what the server logs; else critical lines go to standard error.
-    ///   - change: the last word on the limits.
+    ///   - schema: the schema, the chat's by default.
+    ///   - limits: limits as in the environment, without the prefix.
+    ///   - more: further settings.
+    ///   - log: receives the server's log; by default critical lines are written to standard error.
+    ///   - change: a last change of the limits.
     static func running(
         over store: OpenedStore = OpenedStore(InMemoryStore()), schema: Schema? = nil, limits: [String: String] = [:],
         environment more: [String: String] = [:], surroundings: ServerAssembly.Surroundings = .init(),
@@ -105,30 +105,30 @@ struct TestServer: Sendable {
             user: user, workspace: workspace, lifetime: lifetime, isService: isService, isOperator: isOperator)
     }
 
-    /// A token of an hour that ended so long ago.
+    /// A token of one hour that expired that long ago.
     func expiredToken(_ user: String, since age: Duration) async throws -> String {
         let past = Int64((age + .seconds(3_600)) / .milliseconds(1))
         let issuer = await TokenIssuer(secret: tokens) { ServerAssembly.Surroundings().now() - past }
         return try issuer.issue(user: user, workspace: "w", lifetime: .seconds(3_600))
     }
 
-    /// Pulls that wait.
+    /// The number of waiting pulls.
     var watchers: Int { node.feeds.all.map(\.watcherCount).reduce(0, +) }
 
-    /// Calls of known users in progress.
+    /// The number of calls of known users in progress.
     var calls: Int { node.connectionCounts.calls }
 
-    /// Begins a graceful shutdown and returns before it is over.
+    /// Begins a graceful shutdown and returns before it ends.
     func stop() async { await services.triggerGracefulShutdown() }
 
-    /// One call over HTTP with a body. `user` of `nil` sends no token.
+    /// Makes one call over HTTP with a body. `user` of `nil` sends no token.
     func post(
         _ path: String, as user: String? = nil, body: String = "", headers: [(String, String)] = []
     ) async throws -> NIOHTTPAnswer {
         try await call("POST", path, as: user, body: body, headers: headers)
     }
 
-    /// One call over HTTP.
+    /// Makes one call over HTTP.
     func call(
         _ method: String, _ path: String, as user: String? = nil, body: String = "",
         headers: [(String, String)] = []

@@ -2,7 +2,7 @@ import TidemarkLock
 import TidemarkModel
 import TidemarkNode
 
-/// Words between the nodes of a test.
+/// Messages between the nodes of a test.
 final class WordRelay: Sendable {
     private let ends = Lock<[UInt64: AsyncStream<String>.Continuation]>([:])
 

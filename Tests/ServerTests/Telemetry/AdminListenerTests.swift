@@ -8,9 +8,9 @@ import TidemarkWire
 @testable import TidemarkAssembly
 @testable import TidemarkNode
 
-/// The listener for operators: what it tells, and that nobody else tells it.
+/// The operators' listener: its answers, and that no other listener gives them.
 @Suite(.timeLimit(.minutes(5))) struct AdminListenerTests {
-    @Test func `figures are told to operators and not where clients come`() async throws {
+    @Test func `figures are given to operators and not on the clients' listener`() async throws {
         try await TestServer.running(environment: TestServer.operated) { server in
             let answer = try await server.callAdmin("/metrics")
             #expect(answer.status == 200)
@@ -25,7 +25,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `who opens the console where there are no tokens is told what is missing`() async throws {
+    @Test func `the console without tokens says what is missing`() async throws {
         try await TestServer.running(environment: TestServer.operated) { server in
             let answer = try await server.callAdmin("/")
             #expect(answer.status == 404 && answer.text.contains("--admin-token-file"), "\(answer.text)")
@@ -42,7 +42,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `a push is counted from the socket to the sockets of those who see it`() async throws {
+    @Test func `a push is counted from its socket to the sockets of its readers`() async throws {
         try await TestServer.running(environment: TestServer.operated) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 1, Sample.profile(11))
@@ -61,10 +61,10 @@ import TidemarkWire
         }
     }
 
-    @Test func `the way to the socket is measured from the batch's own time, and what nobody sees is not measured`()
+    @Test func `the way to the socket is measured from the batch's own time, and an unseen batch is not measured`()
         async throws
     {
-        // Each look at the clock is a millisecond later than the one before.
+        // Each reading of the clock is a millisecond later than the one before.
         let looks = Lock<Int64>(0)
         var surroundings = ServerAssembly.Surroundings()
         let begun = surroundings.now()
@@ -95,7 +95,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `what is refused is counted by its code, and leaves a line with its label`() async throws {
+    @Test func `a refusal is counted by its code, and logged with its label`() async throws {
         let log = LogCapture()
         try await TestServer.running(
             environment: TestServer.operated, log: log, change: TestServer.refillsNothing
@@ -119,7 +119,7 @@ import TidemarkWire
         #expect(!log.lines.contains { $0.contains("eyJ") }, "no part of a token is logged")
     }
 
-    @Test func `who pushes too fast is counted, and has a line`() async throws {
+    @Test func `a client that pushes too fast is counted, and logged`() async throws {
         let log = LogCapture()
         try await TestServer.running(
             limits: ["BURST": "1"], environment: TestServer.operated, log: log, change: TestServer.refillsNothing
@@ -136,7 +136,7 @@ import TidemarkWire
         #expect(log.lines.count { $0.contains(refusal) } == 1)
     }
 
-    @Test func `a fault of the store is a figure while it lasts, and the queue behind it is one too`() async throws {
+    @Test func `a fault of the store is a figure while it lasts, and so is the queue behind it`() async throws {
         let store = FaultyStore()
         try await TestServer.running(
             over: OpenedStore(store), environment: TestServer.operated,

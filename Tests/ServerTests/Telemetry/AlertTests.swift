@@ -2,14 +2,14 @@ import Foundation
 import Testing
 import TidemarkTelemetry
 
-/// What is shipped for Prometheus and Grafana, against the metrics that there are.
+/// The files for Prometheus and Grafana, compared with the existing metrics.
 @Suite struct AlertTests {
     private static func page(_ name: String) throws -> String {
         let file = URL(filePath: #filePath).appending(path: "../../../../deploy/\(name)").standardizedFileURL
         return try String(contentsOf: file, encoding: .utf8)
     }
 
-    /// Names in expressions that are no metric.
+    /// Names in expressions that are not metrics.
     private static func unknown(_ expression: String) -> [String] {
         let names = expression.matches(of: /\b(tidemark|process)_[a-z_]+/).map { String($0.output.0) }
         let known = Set(
@@ -31,7 +31,7 @@ import TidemarkTelemetry
         return Dictionary(uniqueKeysWithValues: parts.map { (String($0.prefix { !$0.isNewline }), $0) })
     }
 
-    @Test func `there are at most twelve alerts, and each asks for metrics that there are`() throws {
+    @Test func `there are at most twelve alerts, and each uses existing metrics`() throws {
         let alerts = try Self.alerts()
         #expect((1...12).contains(alerts.count))
         for alert in alerts {
@@ -55,13 +55,13 @@ import TidemarkTelemetry
         }
     }
 
-    @Test func `runbooks name metrics that there are`() throws {
+    @Test func `runbooks name existing metrics`() throws {
         let names = try Self.page("runbooks.md").matches(of: /`(?:rate\()?((?:tidemark|process)_[a-z_]+)/)
         let known = Set(Metric.allCases.map(\.rawValue))
         #expect(names.map { String($0.output.1) }.filter { !known.contains($0) } == [])
     }
 
-    @Test func `every panel of the dashboard asks for metrics that there are`() throws {
+    @Test func `every panel of the dashboard uses existing metrics`() throws {
         struct Dashboard: Decodable {
             struct Panel: Decodable {
                 struct Target: Decodable { let expr: String }

@@ -2,9 +2,9 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-/// what devices say that they had otherwise.
+/// diverged records that devices report.
 @Suite(.timeLimit(.minutes(5))) struct DivergenceTests {
-    @Test func `a device raises the figure by one a connection, whatever number it says, and is named with it`()
+    @Test func `a device raises the figure by one a connection, whatever number it reports, and is named with it`()
         async throws
     {
         let log = LogCapture()
@@ -31,7 +31,7 @@ import TidemarkWire
         #expect(log.lines.count { $0.contains("had records otherwise") } == 5, "a line for each report")
     }
 
-    @Test func `answers to who compares are counted`() async throws {
+    @Test func `answers to comparing devices are counted`() async throws {
         try await TestServer.running(environment: TestServer.operated) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.send(

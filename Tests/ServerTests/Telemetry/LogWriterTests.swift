@@ -5,11 +5,11 @@ import TidemarkAssembly
 
 @testable import TidemarkTelemetry
 
-/// The log never keeps anybody waiting.
+/// The log never makes a caller wait.
 @Suite(.timeLimit(.minutes(5))) struct LogWriterTests {
     private static func line(_ number: Int) -> String { "line \(number) " + String(repeating: "x", count: 90) + "\n" }
 
-    /// The lines that come out of a pipe until they are enough, or until its end.
+    /// The lines read from a pipe until they are enough, or until its end.
     private static func lines(from descriptor: Int32, until isEnough: ([String]) -> Bool = { _ in false }) -> [String] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -24,7 +24,7 @@ import TidemarkAssembly
         return lines
     }
 
-    /// The number of lines that notices among these tell of: each place where some are missing has its own.
+    /// The number of dropped lines in all notices among these: each gap has a notice of its own.
     private static func told(_ lines: [String]) -> Int {
         lines.compactMap { line -> Int? in
             guard line.hasSuffix("lines of the log were dropped: they could not be written") else { return nil }
@@ -32,13 +32,13 @@ import TidemarkAssembly
         }.reduce(0, +)
     }
 
-    @Test func `a line that finds no room is dropped, and its place says how many were`() {
+    @Test func `a line that finds no room is dropped, and a notice at that point says how many were`() {
         var queue = LineQueue(bytesMax: 10)
         func add(_ line: String) -> Bool { queue.add(Array("\(line)\n".utf8)) }
         func next() -> String? { queue.next().map { String(decoding: $0, as: UTF8.self) } }
         #expect(add("12345"), "the first has to be written")
         #expect(next() == "12345\n")
-        // While that is being written, nobody else begins.
+        // While that is being written, no second write begins.
         #expect(!add("a"))
         #expect(!add("123456789"))
         #expect(!add("1234567890"))
@@ -48,12 +48,12 @@ import TidemarkAssembly
         #expect(add("b"), "after the end somebody has to begin again")
     }
 
-    @Test func `who logs into a pipe that nobody reads goes on, and the reader is told what is missing`() async throws {
+    @Test func `a caller that logs into an unread pipe goes on, and the reader is told what is missing`() async throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }
         let writer = LogWriter(descriptor: ends[1], waitingBytesMax: 10_000)
-        // Far more than a pipe and the queue hold: with a writer that waits this never ends.
+        // Far more than a pipe and the queue hold: a writer that waits would never return.
         for number in 0..<10_000 { writer.take(Self.line(number)) }
         let dropped = writer.dropped
         #expect(dropped > 5_000 && dropped < 10_000)
@@ -80,7 +80,7 @@ import TidemarkAssembly
         #expect(writer.dropped == 1)
     }
 
-    @Test func `what could not be written is told with the next line, and not tried again before`() {
+    @Test func `lines that could not be written are reported with the next line, and not tried again before`() {
         var queue = LineQueue(bytesMax: 100)
         func add(_ line: String) -> Bool { queue.add(Array("\(line)\n".utf8)) }
         func next() -> String? { queue.next().map { String(decoding: $0, as: UTF8.self) } }
@@ -88,7 +88,7 @@ import TidemarkAssembly
         queue.lose()
         #expect(next() == nil && queue.isEmpty && queue.dropped == 1)
         #expect(add("b") && next() == "1 lines of the log were dropped: they could not be written\nb\n")
-        // A line came while that could not be written either.
+        // A line arrived while that could not be written either.
         #expect(!add("c"))
         queue.lose()
         #expect(queue.dropped == 2)
@@ -96,7 +96,7 @@ import TidemarkAssembly
         #expect(next() == nil && queue.isEmpty)
     }
 
-    @Test func `what was logged is written when it is waited for`() async throws {
+    @Test func `logged lines are written when a caller waits for them`() async throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         defer { close(ends[0]) }

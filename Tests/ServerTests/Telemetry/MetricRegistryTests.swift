@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkTelemetry
 
-/// The backend of swift-metrics, and the text that it gives.
+/// The backend of swift-metrics, and the text that it writes.
 @Suite struct MetricRegistryTests {
     private let registry = MetricRegistry()
 
@@ -11,7 +11,7 @@ import Testing
         registry.text.split(separator: "\n").map(String.init).filter { $0.hasPrefix(beginning) }
     }
 
-    @Test func `a counter counts under its label, and under 'other' what the label does not have`() {
+    @Test func `a counter counts under its label, and unknown labels under 'other'`() {
         let refusals = CounterFamily(.refusals, registry)
         refusals.count("gap", by: 2)
         refusals.count("made up")
@@ -57,7 +57,7 @@ import Testing
         #expect(lines(#"tidemark_store_use_seconds_count{read="start"} 0"#).count == 1)
     }
 
-    @Test func `what a library reports that is not in the list makes no series`() {
+    @Test func `an unlisted metric of a library makes no series`() {
         Counter(label: "requests", dimensions: [("path", "/any")], factory: registry).increment()
         Counter(label: Metric.catchups.rawValue, dimensions: [("user", "ann")], factory: registry).increment()
         Recorder(label: Metric.catchups.rawValue, factory: registry).record(1)
@@ -65,7 +65,7 @@ import Testing
         #expect(lines("tidemark_catchups_total") == ["tidemark_catchups_total 0"])
     }
 
-    @Test func `a gauge shows what was set last, infinity and no number as Prometheus writes them`() {
+    @Test func `a gauge shows its last value, infinity and not-a-number as Prometheus writes them`() {
         let gauges = Gauges(registry)
         gauges.set(.backupAge, .infinity)
         gauges.set(.diskFree, .nan)

@@ -7,7 +7,7 @@ import TidemarkStore
 import TidemarkTelemetry
 import TidemarkWire
 
-/// The list of metrics against what is counted, and against what is written of it.
+/// The list of metrics, compared with the counted ones and with the page about them.
 @Suite struct MetricTableTests {
     private static func page(_ name: String) throws -> String {
         let file = URL(filePath: #filePath).appending(path: "../../../../deploy/\(name)").standardizedFileURL
@@ -28,7 +28,7 @@ import TidemarkWire
         #expect(Self.rows(try Self.page("metrics.md")) == expected)
     }
 
-    @Test func `every code that the server can refuse by has a series of its own`() {
+    @Test func `every code of a refusal has a series of its own`() {
         func missing(_ metric: Metric, _ values: [String]) -> [String] {
             values.filter { !(metric.label?.values.contains($0) ?? false) }
         }

@@ -2,11 +2,11 @@ import NIOPosix
 import Testing
 import TidemarkNIOTransport
 
-/// What an operator's Prometheus sees of a server.
+/// The figures of a server, as an operator's Prometheus sees them.
 struct Figures {
     private let values: [String: Double]
 
-    /// Asks the listener for operators.
+    /// Requests the figures at the operators' listener.
     init(of server: TestServer) async throws {
         let answer = try await server.callAdmin("/metrics")
         #expect(answer.status == 200)
@@ -19,21 +19,21 @@ struct Figures {
         self.values = values
     }
 
-    /// The value of a series, such as `tidemark_closes_total{code="4401"}`; `nil` where there is none.
+    /// The value of a series, such as `tidemark_closes_total{code="4401"}`; `nil` when it does not exist.
     subscript(series: String) -> Double? { values[series] }
 }
 
 extension TestServer {
     static let operated = ["TIDEMARK_ADMIN_LISTEN": "127.0.0.1:0"]
 
-    /// One call to the listener for operators.
+    /// Makes one call to the operators' listener.
     func callAdmin(_ path: String) async throws -> NIOHTTPAnswer {
         try await NIOHTTPClient.request(
             method: "GET", host: "127.0.0.1", port: try #require(adminPort), path: path, useTLS: false, headers: [],
             body: [], group: MultiThreadedEventLoopGroup.singleton)
     }
 
-    /// Asks until a series has this value, or a larger one.
+    /// Repeats the request until a series has this value, or a larger one.
     func figures(until series: String, reaches value: Double) async throws -> Figures {
         var found = try await Figures(of: self)
         try await eventually("\(series) \(value)") {

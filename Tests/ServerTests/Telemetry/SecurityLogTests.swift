@@ -4,9 +4,9 @@ import TidemarkLock
 
 @testable import TidemarkTelemetry
 
-/// Lines of what is refused, and what becomes of a flood of it.
+/// Log lines about refusals, and about a flood of them.
 @Suite struct SecurityLogTests {
-    @Test func `each kind has twenty lines in a second, and the next line says how many were not shown`() {
+    @Test func `each kind has twenty lines in a second, and the next line says how many were not written`() {
         var budget = LineBudget<String>()
         let shown = (0..<1_000).count { budget.note("expired", now: 5_000 + Int64($0 % 900)) != nil }
         #expect(shown == 20)
@@ -15,7 +15,7 @@ import TidemarkLock
         #expect(budget.note("expired", now: 6_000) == 0)
     }
 
-    @Test func `what no later line tells is summed up when its second is over, once`() {
+    @Test func `lines that no later one reports are summed up at the end of their second, once`() {
         var budget = LineBudget<String>()
         for _ in 0..<50 { _ = budget.note("expired", now: 5_000) }
         #expect(budget.takeLeftOut(now: 5_999).isEmpty, "the second goes on")
@@ -25,7 +25,7 @@ import TidemarkLock
         #expect(budget.note("expired", now: 6_000) == 0)
     }
 
-    @Test func `kinds beyond those that are told apart take no memory`() {
+    @Test func `kinds beyond those that are distinguished use no memory`() {
         var budget = LineBudget<Int>()
         let shown = (0..<10_000).count { budget.note($0, now: 5_000) != nil }
         #expect(shown == LineBudget<Int>.kindsMax)

@@ -4,11 +4,11 @@ import TidemarkWire
 
 /// Devices that do not read, as an operator sees them.
 @Suite(.timeLimit(.minutes(5))) struct SlowConsumerTests {
-    /// More than the server's buffers and a small buffer of the device hold.
+    /// More messages than the server's buffers and a small buffer of the device hold.
     private static let messages = 80
     private static let text = String(repeating: "x", count: 20_000)
 
-    /// Connects a device that says hello and then reads nothing of what is written in a conversation with it.
+    /// Connects a device that sends hello and then reads nothing of the messages in a conversation with it.
     private static func deaf(
         _ server: TestServer, _ user: String, _ id: UInt64, ann: TestClient, from first: inout Int64,
         _ body: (inout RawCall) async throws -> Void
@@ -22,7 +22,7 @@ import TidemarkWire
             _ = try await server.figures(until: #"tidemark_sockets{state="synced"}"#, reaches: 2)
             let conversation = id * 1_000
             try await ann.push(from: start, Sample.conversation(conversation, of: "ann", user))
-            // What is in the same batch as a scope's beginning is fetched, and not sent.
+            // Records in the same batch as a scope's beginning are fetched, not sent.
             _ = try await ann.settled(through: start)
             for offset in stride(from: 0, to: messages, by: 10) {
                 let transactions = (offset..<offset + 10).map {
@@ -44,13 +44,13 @@ import TidemarkWire
         while try await Figures(of: server)["tidemark_slow_consumers"] != 0 { try Task.checkCancellation() }
     }
 
-    @Test func `a device that does not read is a slow consumer until it reads, or goes`() async throws {
+    @Test func `a device that does not read is a slow consumer until it reads or disconnects`() async throws {
         try await TestServer.running(environment: TestServer.operated) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             #expect(try await Figures(of: server)["tidemark_slow_consumers"] == 0)
             var first: Int64 = 1
             try await Self.deaf(server, "bob", 2, ann: ann, from: &first) { bob in
-                // While it counts as slow there is more to read.
+                // While the server calls it slow there is more to read.
                 while try await Figures(of: server)["tidemark_slow_consumers"] != 0 { _ = try await bob.read() }
             }
             try await Self.deaf(server, "cat", 3, ann: ann, from: &first) { _ in }

@@ -2,9 +2,9 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-/// A device that cannot take in what it is sent, as the operator sees it.
+/// A device that cannot apply the frames it receives, as the operator sees it.
 @Suite(.timeLimit(.minutes(5))) struct StuckTests {
-    @Test func `a device that says it is stuck is counted, leaves a line with who it is, and is the answer to why`()
+    @Test func `a device that reports itself stuck is counted and logged with its user, and is the answer to why`()
         async throws
     {
         let log = LogCapture()
@@ -28,7 +28,7 @@ import TidemarkWire
         #expect(log.lines.count { $0.contains("cannot take in what it is sent") && $0.contains("connections=4") } == 1)
     }
 
-    @Test func `a record that a device's copy refuses is not said to be there, connected or between two attempts`()
+    @Test func `a record that a device's copy refuses is not reported as present, connected or between two attempts`()
         async throws
     {
         try await TestServer.administered { server in
@@ -60,7 +60,7 @@ import TidemarkWire
                 gone = try await server.admin(question)
             }
             #expect(gone.text("answer") == "cannot_apply" && gone.text("sentence")?.contains(reason) == true)
-            // What it acknowledged before is on it.
+            // The device has the records that it acknowledged before.
             let earlier = try await server.admin("why?workspace=w&user=ann&record=\(Sample.id(30))")
             #expect(earlier.text("answer") == "delivered")
         }

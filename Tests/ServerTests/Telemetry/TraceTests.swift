@@ -4,12 +4,12 @@ import TidemarkWire
 
 @testable import TidemarkAssembly
 
-/// The trace that a push is part of is on its lines.
+/// The lines about a push have the trace that it is part of.
 @Suite(.timeLimit(.minutes(5))) struct TraceTests {
     private static let id = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let trace = "00-\(id)-00f067aa0ba902b7-01"
 
-    /// A client that says its trace and has pushed once.
+    /// A client that sends its trace and has pushed once.
     private func connected(to server: TestServer) async throws -> TestClient {
         let ann = try await TestClient.open(server, 1)
         try await ann.send(
@@ -50,7 +50,7 @@ import TidemarkWire
         #expect(lines.filter { $0.contains("trace_id") }.count == 2, "what is no trace leaves none")
     }
 
-    @Test func `who pushes too fast has his trace on the line of the security log`() async throws {
+    @Test func `a client that pushes too fast has its trace in the line of the security log`() async throws {
         let log = LogCapture()
         try await TestServer.running(limits: ["BURST": "1"], log: log, change: TestServer.refillsNothing) { server in
             let ann = try await connected(to: server)

@@ -13,14 +13,14 @@ import TidemarkWire
 @testable import TidemarkHub
 @testable import TidemarkNode
 
-/// The age of what is committed and not served: it grows while nothing moves.
+/// The age of batches that are committed and not served: it grows while nothing moves.
 @Suite(.timeLimit(.minutes(5))) struct UnservedAgeTests {
     private static func batch(_ seq: SequenceNumber, at time: Milliseconds) -> DeliveryBatch {
         DeliveryBatch(CommittedBatch(low: seq, head: Head(seq: seq, nonce: 1, time: time, epoch: 1)), cursor: "c")
     }
 
     @Test
-    func `a batch that a loop does not take over is remembered by the oldest one's time, and forgotten once it does`()
+    func `a batch that a loop does not accept is remembered by the oldest one's time, and forgotten once it does`()
         throws
     {
         let loop = EmbeddedEventLoop()
@@ -59,7 +59,7 @@ import TidemarkWire
         #expect(inbox.waiting == 0)
     }
 
-    @Test func `what is unserved is as old as the oldest batch of whichever loop lags`() throws {
+    @Test func `the unserved age is that of the oldest batch of the loop that lags most`() throws {
         let loops = (0..<3).map { _ in EmbeddedEventLoop() }
         let node = try Self.node(on: loops, now: 10_000)
         for (loop, time) in zip(loops, [7_000, 2_000, 9_000] as [Milliseconds]) {
@@ -86,7 +86,7 @@ import TidemarkWire
                     logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }), id: 1, eventLoops: loops))
     }
 
-    @Test func `where other nodes commit, the age grows while nobody can look for what they did`() async throws {
+    @Test func `with other nodes, the age grows while their batches cannot be read`() async throws {
         let (store, clock) = (FaultyStore(), MovedClock())
         try await Self.running(over: store, clock) { server in
             _ = try await TestClient.welcomed(server, as: "ann", 1)
@@ -103,7 +103,7 @@ import TidemarkWire
         }
     }
 
-    /// Whichever of them is looked at last.
+    /// The age is that of the workspace that was last read longest ago.
     @Test(arguments: ["w", "v"])
     func `the tail is as old as that of the workspace that was not looked at for longest`(_ lost: String) async throws {
         let (store, clock) = (FaultyStore(), MovedClock())

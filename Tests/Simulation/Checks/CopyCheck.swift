@@ -2,7 +2,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Compares one copy with what the oracle knows.
+/// Compares one copy with the oracle's state.
 struct CopyCheck {
     private let copy: LocalCopy
     private let oracle: Oracle
@@ -12,7 +12,7 @@ struct CopyCheck {
         self.oracle = oracle
     }
 
-    /// I-12: what is here is the server's state at `seq`, and where filling is done nothing is missing.
+    /// I-12: the copy is the server's state at `seq`, and a collection that is filled lacks nothing.
     func checkCompleteness(at seq: SequenceNumber) throws(Violation) {
         for key in Set(oracle.state.keys).union(copy.keys).sorted() {
             let here = copy.server(key)
@@ -45,7 +45,7 @@ struct CopyCheck {
             "\(place): \(FieldValue.object(fields).json), not \(FieldValue.object(there.fields).json)")
     }
 
-    /// I-20: each record with pending writes shows its base with them on top, and no record shows anything else.
+    /// I-20: each record with pending writes shows its base with the writes applied; no record shows anything else.
     func checkRebase(_ schema: Schema, account: UserID) throws(Violation) {
         var pending: [RecordKey: [Mutation]] = [:]
         var withheld: Set<RecordKey> = []
@@ -75,11 +75,11 @@ struct CopyCheck {
         }
     }
 
-    /// The fields after the mutations that apply; `nil` when there is nothing to see.
+    /// The fields after the mutations that apply; `nil` when the record is not visible.
     private static func fold(_ base: LocalRecord, _ mutations: [Mutation], _ collection: CollectionSchema) -> Fields? {
         var fields = base.existence == .live ? base.fields : nil
         var isDeleted = base.existence == .deleted
-        // What a pending write has deleted.
+        // The fields that a pending write has deleted.
         var deleted: Fields?
         for mutation in mutations {
             switch mutation.action {
@@ -93,7 +93,7 @@ struct CopyCheck {
                 }
             case .update(let patches):
                 guard let current = fields else { continue }
-                // A patch that no longer applies is left to the server's judgement.
+                // A patch that no longer applies is left for the server to judge.
                 let taken = collection.parting(patches, over: current).taken
                 let updated = try? RecordMerge.updated(current, taken, in: collection, isService: false)
                 fields = updated ?? current
@@ -106,12 +106,12 @@ struct CopyCheck {
     }
 
     private static func admitted(_ fields: Fields, _ collection: CollectionSchema) -> Fields? {
-        // What the local database took once, it takes again.
+        // The local database accepted the creation once, so it accepts it again.
         try? RecordMerge.created(fields, in: collection, isService: false)
     }
 
-    /// I-22, lasting: rows of the server are only held in scopes that are held; and what stands in for one, only while
-    /// pages are to come that may bring it.
+    /// I-22, lasting: the copy holds rows of the server only in held scopes. A row that stands in for one is held only
+    /// while pages are to come that may bring it.
     func checkScopes() throws(Violation) {
         let filling = Set(copy.fillings.keys.map(\.scope))
         let uncompared = Set(copy.uncompared.map(\.scope))

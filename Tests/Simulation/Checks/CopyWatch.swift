@@ -6,39 +6,39 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// Looks at one device's database after what was applied: cheap things every time, everything now and then.
+/// Checks one device's database after each message: cheap checks every time, all checks now and then.
 struct CopyWatch {
-    /// The last frame left the copy at a state that the server was in.
+    /// True when the last frame left the copy at a state that the server was in.
     private(set) var isConsistent = false
     /// The number that the copy's cursor names.
     private(set) var position: SequenceNumber = 0
-    /// The newest number at which a record was seen deleted.
+    /// The newest number at which each record was seen deleted.
     private var deleted: [RecordKey: SequenceNumber] = [:]
-    /// The last number seen of each record, with the grant under which it is held.
+    /// The last number seen of each record, with the grant that holds it.
     private var seen: [RecordKey: (seq: SequenceNumber, since: SequenceNumber?)] = [:]
     /// The record that only this device writes, and the last revision that it showed.
     var solo: LocalID? { didSet { soloRevision = 0 } }
     private var soloRevision: Int64 = 0
     private var settled = SettledWatch()
     private var offered = OfferedWatch()
-    /// The database went back, and this device has not been welcomed since.
+    /// True from the moment the database goes back until this device is welcomed.
     private(set) var isAstray = false
-    /// It has been.
+    /// True once `isAstray` has been.
     private(set) var wasAstray = false
-    /// Its scopes were filled anew, since its cursor was of a lost order or below the horizon.
+    /// True when its scopes were filled anew, since its cursor was of a lost order or below the horizon.
     private(set) var wasRefilled = false
-    /// Rows of it were damaged, and are not mended yet.
+    /// True while rows of the copy are damaged and not repaired.
     private(set) var isDamaged = false
-    /// A comparison has begun since.
+    /// True when a comparison has begun since the damage.
     private var isCompared = false
     private var hasJournal = true
-    /// Every transaction written here.
+    /// Every transaction that was written on this device.
     private(set) var written: Set<TransactionID> = []
 
-    /// Parked transactions that the app dealt with.
+    /// Parked transactions that the app has dealt with.
     private(set) var released: Set<TransactionID> = []
 
-    /// Committed, and of a scope that was lost later: of what these wrote nothing stays but their numbers.
+    /// Committed transactions of a scope that was lost later: only their numbers are kept.
     private var forgotten: Set<TransactionID> = []
 
     private mutating func noteForgotten(_ device: Device) {
@@ -53,7 +53,7 @@ struct CopyWatch {
 
     mutating func wrote(_ id: TransactionID) { written.insert(id) }
 
-    /// What an earlier rewind has left to be fetched.
+    /// The records that an earlier rewind left to be fetched.
     private var toFetchBefore: Set<RecordKey> = []
 
     mutating func willApply(_ message: ServerMessage, on device: Device) {
@@ -67,7 +67,7 @@ struct CopyWatch {
 
     mutating func evicted(on device: Device) { settled.evicted(on: device) }
 
-    /// Nothing of the copy is judged until a comparison has ended that began after this.
+    /// Stops judging the copy until a comparison has ended that began after this.
     mutating func damaged() {
         (isDamaged, isCompared, wasRefilled) = (true, false, true)
     }
@@ -81,22 +81,22 @@ struct CopyWatch {
         soloRevision = solo.flatMap { device.revision(of: $0) } ?? 0
     }
 
-    /// What is shown may be of an order that is lost.
+    /// From now on the copy may show records of a lost order.
     mutating func databaseWentBack() {
         isAstray = true
         wasAstray = true
     }
 
-    /// The file is an older one, or another device's: nothing is replayed from its beginning.
+    /// The file is an older one, or another device's: nothing can be replayed from its beginning.
     mutating func movedInTime(wentBack: Bool) {
         wasRefilled = true
         if wentBack { databaseWentBack() }
     }
 
-    /// Another file has the same journal, and offers it.
+    /// Another file has the same journal and offers its transactions.
     mutating func gaveJournalUp() { hasJournal = false }
 
-    /// The file is a new one, with what could be saved of a damaged one: nothing else of it is known any more.
+    /// The file is a new one with the transactions that were saved from a damaged one; nothing else is known of it.
     mutating func beganAnew(with saved: Set<TransactionID>) {
         let before = self
         self = CopyWatch()
@@ -104,7 +104,7 @@ struct CopyWatch {
         (written, solo) = (before.written.intersection(saved), before.solo)
     }
 
-    /// False for what may be of a lost order. With the first welcome behind it, all that was seen before is forgotten.
+    /// False for a message that may be of a lost order. The first welcome after it clears all that was seen before.
     private mutating func judges(_ message: ServerMessage, on device: Device) -> Bool {
         guard isAstray else { return true }
         guard case .welcome = message, device.connection?.watch.isVoid == false else {
@@ -123,7 +123,7 @@ struct CopyWatch {
     /// The text of the copy's cursor.
     private var cursor = ""
 
-    /// I-34: a client that shows a cursor is not welcomed in an epoch before the cursor's. A server proves nothing by a cursor
+    /// I-34: a client is not welcomed in an epoch before its cursor's. A server proves nothing by a cursor
     /// behind the horizon, nor by one whose key it has no more.
     private mutating func checkEpoch(_ message: ServerMessage, on device: Device) {
         switch message {
@@ -131,7 +131,7 @@ struct CopyWatch {
             let world = device.world
             let isKnown = device.connection?.seal?.open(cursor, workspace: World.workspace.text) != nil
             if position >= world.database.tables.horizon(of: World.workspace), isKnown, welcome.epoch < epoch {
-                world.broke(.epochs, "d\(device.number): welcomed in epoch \(welcome.epoch), stood in \(epoch)")
+                world.broke(.epochs, "d\(device.number): welcomed in \(welcome.epoch) with a cursor of \(epoch)")
             }
             (epoch, cursor) = (world.epoch(of: welcome.cursor) ?? 0, welcome.cursor)
         case .changes(let changes): (epoch, cursor) = (device.world.epoch(of: changes.cursor) ?? 0, changes.cursor)
@@ -180,7 +180,7 @@ struct CopyWatch {
         }
     }
 
-    /// Notes where the copy stands.
+    /// Updates the position of the copy.
     private mutating func follow(_ message: ServerMessage, in world: World) {
         switch message {
         case .welcome(let welcome): (isConsistent, position) = (false, world.position(of: welcome.cursor))
@@ -190,9 +190,9 @@ struct CopyWatch {
         }
     }
 
-    /// what is fetched again by ids was written beyond the number that the copy goes back to.
+    /// every record that is fetched again by its id was written beyond the number that the copy goes back to.
     private mutating func checkTail(_ rewind: Welcome.Rewind, _ device: Device) throws {
-        // Rows of a number that is taken back are shown until their states are fetched.
+        // Rows beyond that number are shown until their states are fetched.
         wasRefilled = true
         let world = device.world
         try check(wasAstray, .epochs, "sent back to \(rewind.to), and nothing went back")
@@ -204,11 +204,11 @@ struct CopyWatch {
         world.rewinds.fetched += device.toFetch.count
     }
 
-    /// Everything that can be said of a copy.
+    /// Checks everything that can be checked of a copy.
     mutating func checkAll(_ device: Device) throws {
         let copy = try LocalCopy(device.database)
         let oracle = device.world.oracle
-        // Seen in an order that is lost.
+        // These were seen in a lost order.
         if isAstray { (deleted, seen) = ([:], [:]) }
         if isConsistent { try CopyCheck(copy, oracle).checkCompleteness(at: position) }
         try checkMovement(copy)
@@ -236,11 +236,11 @@ struct CopyWatch {
         }
     }
 
-    /// I-21 on the record that nobody else writes.
+    /// I-21 on the record that no other device writes.
     private mutating func checkSolo(_ device: Device) throws {
         guard let solo else { return }
         guard let revision = device.revision(of: solo) else { return soloRevision = 0 }
-        // It may be of a lost order, or dead: it is shown until its scope is filled again.
+        // The record may be of a lost order, or dead: it is shown until its scope is filled again.
         if wasRefilled, device.awaitsItsPage(solo) { return soloRevision = 0 }
         guard revision != soloRevision else { return }
         let parked = try device.database.writer.unsafeRead { db in try Parking(db: db).parked() }
@@ -251,14 +251,14 @@ struct CopyWatch {
         soloRevision = revision
     }
 
-    /// Whoever sends an older write again wants its revision back.
+    /// An older write of the record is sent again, so its older revision is shown again.
     mutating func retried(_ transaction: Transaction, on device: Device) {
         guard let solo, transaction.mutations.contains(where: { $0.key.id == solo }) else { return }
         soloRevision = device.revision(of: solo) ?? 0
     }
 
-    /// I-22: of a lost scope nothing is left, whichever table one looks into. But where the server lost the write of this
-    /// device that opens it, which is then pending again, the pending writes in it stay to be seen, on nothing.
+    /// I-22: no table holds anything of a lost scope. But when the server has lost this device's write that opens the
+    /// scope, that write is pending again: the pending writes in the scope stay visible, without a base.
     private func checkPurged(_ scopes: [ScopeID], _ device: Device) throws {
         guard !scopes.isEmpty else { return }
         let collections = device.world.schema.collections.map { "\"\($0.name)\"" }

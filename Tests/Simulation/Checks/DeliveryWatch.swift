@@ -3,10 +3,10 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkWire
 
-/// Follows everything that a node says on one connection, and judges it by the oracle.
+/// Checks everything that a node sends on one connection against the oracle.
 struct DeliveryWatch {
     private var cursor: String?
-    /// Where the client said that it stands, and what was forgotten then.
+    /// The position that the client sent in its hello, and the horizon at that time.
     private var shown: (text: String, place: Head, horizon: SequenceNumber)?
     private var seq: SequenceNumber = 0
     /// Sizes of frames that were sent and not acknowledged.
@@ -14,7 +14,7 @@ struct DeliveryWatch {
     private var acked: Int64 = 0
     /// The states in which pages were read, by request.
     private var pageStates: [Int64: SequenceNumber] = [:]
-    /// What is said here may be of an order that the database has lost: nothing of it is judged.
+    /// True when messages of this connection may be of an order that the database has lost: they are not judged.
     var isVoid = false
 
     mutating func received(_ bytes: [UInt8], _ world: World) {
@@ -62,7 +62,7 @@ struct DeliveryWatch {
 
     // MARK: Welcomes
 
-    /// Nobody goes on from a place that is not in this order, or behind which deletions are forgotten.
+    /// A client never continues from a position that is not in this order, or behind which deletions are forgotten.
     private func judge(_ welcome: Welcome, _ connection: Connection, _ world: World) throws(Violation) {
         if welcome.cursorState == .ok, let (text, place, horizon) = shown {
             try check(welcome.cursor == text, .contiguity, "goes on from \(text), and is told \(welcome.cursor)")
@@ -108,12 +108,12 @@ struct DeliveryWatch {
         try judgeBounds(size, world.plan.wire)
     }
 
-    /// Catch-up ends with a frame even when nothing happened; going live may take one more to say so.
+    /// Catch-up ends with a frame even when nothing happened; a frame more may announce that the client is live.
     private func isEmptyStep(_ changes: Changes) -> Bool {
         !changes.isLive && changes.groups.isEmpty
     }
 
-    /// A live frame holds all rows, of all batches that it spans, in scopes held once each of them has happened.
+    /// A live frame holds all rows of all its batches, in the scopes that the user holds after each batch.
     private func judgeWhole(
         _ changes: Changes, after start: SequenceNumber, to end: SequenceNumber, _ user: UserID, _ world: World
     ) throws(Violation) {
@@ -136,7 +136,7 @@ struct DeliveryWatch {
 
     private mutating func judgeBounds(_ size: Int, _ limits: WireLimits) throws(Violation) {
         outstanding.append(size)
-        // One read may go one frame over the edge.
+        // One read may exceed the window by one frame.
         let isOver = outstanding.count > limits.windowFramesMax + 1
         let bytes = outstanding.dropLast(2).reduce(0, +)
         try check(!isOver, .bounds, "\(outstanding.count) frames are not acknowledged")
@@ -165,7 +165,7 @@ struct DeliveryWatch {
 
     // MARK: Ephemeral messages
 
-    /// As of what the node has delivered, not of what was committed elsewhere a moment ago.
+    /// Judges the message at the state that the node has delivered, not at what other nodes have committed since.
     private func judge(_ message: Ephemeral, _ connection: Connection, _ world: World) throws(Violation) {
         let tail = connection.node.hub.tail(of: World.workspace)?.seq ?? 0
         try check(
@@ -176,7 +176,7 @@ struct DeliveryWatch {
 
     // MARK: History
 
-    /// History is told to those who hold the scope where it was read, as the fold has it.
+    /// History is sent only to users who hold the scope at the state that was read, and it is the fold's.
     private mutating func judge(
         _ answer: HistoryAnswer, _ connection: Connection, _ world: World
     ) throws(Violation) {
@@ -197,7 +197,7 @@ struct DeliveryWatch {
 
     // MARK: Comparisons
 
-    /// What is compared is told to those who hold the scope where it was read.
+    /// A comparison is sent only to users who hold the scope at the state that was read.
     private mutating func judge(
         _ answer: CompareAnswer, _ connection: Connection, _ world: World
     ) throws(Violation) {
@@ -212,9 +212,9 @@ struct DeliveryWatch {
             "\(answer.scope) compared at \(at) for the grant of \(answer.since), not \(grant ?? -1)")
     }
 
-    // MARK: Both
+    // MARK: Rows
 
-    /// What goes out under a number is what was committed under it.
+    /// A row that is sent under a number is the row that was committed under it.
     private func judge(_ row: Change, to user: UserID, _ world: World) throws(Violation) {
         try world.oracle.rights.judge(row, to: user)
         let committed = world.oracle.state.version(of: row.key, at: row.seq)

@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import Tidemark
 
-/// At peace everything is the same everywhere: tables, copies, receipts.
+/// At peace, tables, copies and receipts all agree.
 struct EndCheck {
     private let world: World
 
@@ -37,7 +37,7 @@ struct EndCheck {
         }
     }
 
-    /// The authority holds the fold, and nothing else.
+    /// The authority's tables hold the fold, and nothing else.
     private func checkTables() throws(Violation) {
         let state = world.oracle.state
         var reads = ReadSet()
@@ -111,20 +111,20 @@ struct EndCheck {
         }
     }
 
-    /// I-04, I-19, I-35: what a device believes of its writes is what the server did.
+    /// I-04, I-19, I-35: each device's receipts agree with the server's outcomes.
     private func checkReceipts(_ device: Device) throws {
         let hasGoneBack = world.rewinds.count > 0 || world.files.areUsed || world.salvages.saved > 0
-        // Of what was refused, and of what a lost scope took along, only the number is kept.
+        // Of refused transactions, and of those in a lost scope, only the number is kept.
         let journal = Set(try LocalCopy(device.database).journal.filter { $0.state == .settled }.map(\.id))
         for id in device.watch.written.sorted() {
             let isAccepted = world.oracle.accepted.contains(id)
             let step = try device.database.writer.unsafeRead { db in try ReceiptTable(db: db).step(id) }
             switch step {
-            // Also what the server lost after it had told of it, where the device still had it.
+            // Also committed: a transaction that the server lost after its answer, while the device still had it.
             case .committed:
                 try check(
                     isAccepted || !journal.contains(id), .reoffering, "\(id) is said to be committed, and is not")
-            // Parked by a client that begins anew, and arrived all the same, from before or from another file.
+            // Parked by a client that began anew, and accepted all the same: sent before that, or by another file.
             case .parked:
                 try check(
                     !isAccepted || hasGoneBack || world.oracle.contested.contains(id), .exactlyOnce,

@@ -1,4 +1,4 @@
-/// What must hold whatever happens; the numbers are those of the protocol's design.
+/// The invariants that hold in every run; the numbers are those of the protocol's design.
 enum Invariant: String {
     case tiling = "I-01 batches tile the order"
     case stability = "I-02 what was committed never changes under its number"

@@ -3,8 +3,8 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// I-26 on a device: what it keeps for the day on which the database goes back stays within its limits, and its own account of
-/// that is right.
+/// I-26 on a device: the data that it keeps in case the database goes back stays within its limits, and its own count
+/// of that data is right.
 struct KeptCheck {
     let limits: LocalLimits
 

@@ -4,17 +4,17 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// I-32: while something waits to be sent and nothing stands in the way, an attempt is made within the longest wait; and a
-/// connection that carries nothing any more is let go of, whether anything is to be sent or not.
+/// I-32: while a device has something to send and nothing prevents it, it makes an attempt within the longest wait. It
+/// closes a connection that carries nothing any more, whether it has something to send or not.
 final class LivenessCheck {
-    /// How often it looks.
+    /// The time between two checks.
     private static let interval: Milliseconds = 1_000
-    /// Dialling and the answer to `hello`.
+    /// The time for dialling and for the answer to `hello`.
     private static let grace: Milliseconds = 15_000
     private unowned let world: World
-    /// Since when each device has had something to send and could have, without an attempt.
+    /// The time since which each device could have sent something without having tried.
     private var waiting: [Int: (since: Milliseconds, attempts: Int)] = [:]
-    /// Since when each device has held on to a dead connection.
+    /// The time since which each device has kept a dead connection.
     private var holding: [Int: (since: Milliseconds, connection: SessionID)] = [:]
 
     init(_ world: World) { self.world = world }
@@ -60,7 +60,7 @@ final class LivenessCheck {
             "d\(device.number) holds on to the dead c\(connection.id) for \(world.now - before.since) ms")
     }
 
-    /// Something to send is not on its way, and neither the app nor the server asked to wait.
+    /// True when something to send is not on its way, and neither the app nor the server asked for a wait.
     private func isWaiting(_ device: Device, _ machine: SyncMachine) -> Bool {
         let now = device.uptime
         guard !device.isInBackground, machine.link != .refused, machine.pushes.isEmpty, now >= machine.notBefore,

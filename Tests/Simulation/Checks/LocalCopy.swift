@@ -18,19 +18,19 @@ struct LocalCopy {
         let collection: String
     }
 
-    /// What the app sees.
+    /// The records that the app sees.
     private(set) var visible: [RecordKey: (record: LocalRecord, state: RecordState)] = [:]
     /// The server's state under pending writes.
     private(set) var bases: [RecordKey: LocalRecord] = [:]
     private(set) var outbox: [Entry] = []
-    /// What is settled and kept.
+    /// The settled transactions that are kept.
     private(set) var journal: [Entry] = []
     private(set) var scopes: [ScopeID: SequenceNumber] = [:]
-    /// Collections that are still being filled, with the birth number down to which they are.
+    /// Collections that are still being filled, with the birth number reached so far.
     private(set) var fillings: [Filling: SequenceNumber?] = [:]
-    /// Collections whose records are as they were long ago until they are compared.
+    /// Collections whose records may be outdated until they are compared.
     private(set) var uncompared: Set<Filling> = []
-    /// Records that are asked for by their ids.
+    /// Records that are requested by their ids.
     private(set) var toFetch: Set<RecordKey> = []
 
     init(_ database: LocalDatabase) throws {
@@ -85,13 +85,13 @@ struct LocalCopy {
         return id
     }
 
-    /// The server's last word on a record, as this copy knows it; `nil` when it knows of none, or of a deletion.
+    /// The record as the server last sent it; `nil` when the copy knows of none, or of a deletion.
     func server(_ key: RecordKey) -> LocalRecord? {
         if let base = bases[key] { return base.seq > 0 && base.existence == .live ? base : nil }
         return visible[key]?.record
     }
 
-    /// True when a pending write creates the record that is the scope.
+    /// True when a pending write creates the scope's own record.
     func opens(_ scope: ScopeID, _ schema: Schema) -> Bool {
         outbox.contains { entry in
             guard entry.state != .held, entry.state != .void else { return false }
@@ -102,10 +102,10 @@ struct LocalCopy {
         }
     }
 
-    /// Every record with a trace in this copy.
+    /// The keys of all records in this copy, visible or not.
     var keys: Set<RecordKey> { Set(visible.keys).union(bases.keys) }
 
-    /// True when nothing can be said of the record yet.
+    /// True when the record cannot be judged yet.
     func isUncompared(_ key: RecordKey, in scope: ScopeID) -> Bool {
         uncompared.contains(Filling(scope: scope, collection: key.collection))
     }

@@ -5,14 +5,15 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What a device does with writes that the server lost: those that it offers again stay to be seen, and those that wait for
-/// somebody else's record are not sent before the server has it. And what others wrote and the server lost is kept.
+/// Checks how a device treats writes that the server lost. The ones it offers again stay visible. The ones that wait
+/// for another user's record are not sent before the server has it. Records that others wrote and the server lost are
+/// kept.
 struct OfferedWatch {
-    /// What the journal has written, and what of it is shown: before a welcome that takes something of it back.
+    /// The visible records of each transaction in the journal, before a welcome that takes some of them back.
     private var shown: [TransactionID: Set<RecordKey>] = [:]
-    /// What waits.
+    /// The transactions that wait for another user's record.
     private var waiting: Set<TransactionID> = []
-    /// Rows of what the server lost, but those that it had before and this device alone has changed since.
+    /// The lost rows, except those that the server had before and that only this device has changed since.
     private var lost: [LocalRecord] = []
 
     mutating func willApply(_ message: ServerMessage, on device: Device) {
@@ -51,7 +52,7 @@ struct OfferedWatch {
         }
     }
 
-    /// What was shown, and was not begun by this device, which offers that again, can be looked at.
+    /// A lost record that another device created was visible, so it is kept for the app.
     private func checkKept(_ record: LocalRecord, _ device: Device, _ db: Database) throws {
         // The device's own creation may be parked by the same welcome, with all its contents.
         let parked = "SELECT EXISTS (SELECT 1 FROM tidemark_parked WHERE instr(body, ?) > 0)"
@@ -66,7 +67,7 @@ struct OfferedWatch {
             "\(record.key) at \(record.seq) was lost, and is not kept")
     }
 
-    /// A record that this device's own write began, or that the server still has, does not vanish with the welcome.
+    /// A record that this device created, or that the server still has, does not vanish with the welcome.
     private func checkShown(_ entry: OutboxEntry, _ keys: Set<RecordKey>, _ device: Device, _ db: Database) throws {
         let records = RecordTable(db, device.database)
         for mutation in try entry.transaction().mutations where keys.contains(mutation.key) {
@@ -77,7 +78,7 @@ struct OfferedWatch {
         }
     }
 
-    /// What was sent again finds each record that it changes.
+    /// Each record that a resent transaction changes exists.
     private func checkCome(_ transaction: Transaction, _ device: Device) throws(Violation) {
         var created: Set<RecordKey> = []
         for mutation in transaction.mutations {

@@ -3,11 +3,11 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// I-19: where every local write is, and that it is in one place only.
+/// I-19: every local write is stored, in one table only.
 struct OutboxCheck {
     private let copy: LocalCopy
     private let database: LocalDatabase
-    /// The journal has room for everything.
+    /// True when the journal has room for everything.
     private let keepsAll: Bool
 
     init(_ copy: LocalCopy, _ database: LocalDatabase) {
@@ -17,11 +17,11 @@ struct OutboxCheck {
     }
 
     /// - Parameters:
-    ///   - released: parked transactions that the app sent anew under another id, or gave up.
-    ///   - contested: those of which fields were contested: what the server lost of them is judged again, and may be parked
-    ///     again.
-    ///   - forgotten: committed ones of which nothing but the number is kept.
-    ///   - isKept: what is committed is in the journal, where that has room.
+    ///   - released: parked transactions that the app sent again under another id, or gave up.
+    ///   - contested: transactions with contested fields: if the server loses one, it is judged again and may be
+    ///     parked again.
+    ///   - forgotten: committed transactions of which only the number is kept.
+    ///   - isKept: committed transactions are in the journal, if that has room.
     func checkConservation(
         of written: Set<TransactionID>, released: Set<TransactionID>, contested: Set<TransactionID>,
         forgotten: Set<TransactionID>, isKept: Bool
@@ -30,9 +30,9 @@ struct OutboxCheck {
             contested.isEmpty ? [] : Set(try Parking(db: db).parked().map(\.transaction.id))
         }
         let released = released.subtracting(contested.intersection(parked))
-        // Read without the read-only mode of `read`: entering it makes SQLite prepare every statement again.
+        // Without the read-only mode of `read`: entering it makes SQLite prepare every statement again.
         try database.writer.unsafeRead { db in try checkEach(of: written, released, forgotten, isKept && keepsAll, db) }
-        // The journal and what is pending are one row of numbers.
+        // The journal and the pending transactions have consecutive numbers.
         let numbered = (copy.journal.filter { $0.number > 0 } + copy.outbox.filter { $0.state != .waiting })
             .sorted { $0.number < $1.number }
         for (before, after) in zip(numbered, numbered.dropFirst()) {

@@ -3,7 +3,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// I-14: what a reader received, applied to another database with frames twice and pages late, gives the same copy.
+/// I-14: the messages of a reader give the same copy in another database, with frames applied twice and pages late.
 struct ReplayCheck {
     private let device: Device
 
@@ -12,7 +12,7 @@ struct ReplayCheck {
     func run() throws {
         let world = device.world
         var random = SplitMix(seed: world.plan.seed, "replay")
-        // Pages that were asked for by a person are in the recording, and the asking is not: here all of them are wanted.
+        // The recording has pages that a user asked for, but not the requests: here all pages are wanted.
         var limits = world.plan.local
         limits.cache.filling = .everything
         let database = try LocalDatabase.inMemory(
@@ -26,7 +26,7 @@ struct ReplayCheck {
                 try database.apply(changes, now: 0)
                 if random.chance(300) { try repeated(changes, database) }
             case .page(let page):
-                // Pages of one collection stay in order, since each is asked for after the one before it.
+                // Pages of one collection stay in order, since each is requested after the one before it.
                 let mustWait = late.contains { $0.scope == page.scope && $0.collection == page.collection }
                 if mustWait || random.chance(400) {
                     late.append(page)
@@ -44,7 +44,7 @@ struct ReplayCheck {
         try compare(try LocalCopy(database), try LocalCopy(device.database))
     }
 
-    /// A frame that was applied is refused when it comes again, and changes nothing.
+    /// A frame that was applied before is refused, and changes nothing.
     private func repeated(_ changes: Changes, _ database: LocalDatabase) throws {
         guard changes.from != changes.cursor else { return }
         do {

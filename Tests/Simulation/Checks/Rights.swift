@@ -1,24 +1,25 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Three invariants that know no rule of the product's: an immutable field never changes (I-36), a field changes only by
-/// someone who may change it (I-37), and nobody is sent a scope that no member has let them into (I-38).
+/// Three invariants that use none of the product's rules: an immutable field never changes (I-36), a field is changed
+/// only by a user who may change it (I-37), and a user receives a scope only if a member has let them in (I-38).
 ///
-/// It knows the workload's schema by heart, what was committed, and who wrote it; it judges every row that goes out.
+/// It has its own list of the workload schema's rules, and knows each committed record and its writers. It judges every
+/// row that is sent.
 struct Rights {
-    /// Fields that are set at the creation, or never.
+    /// Fields that are set at the creation or never.
     private static let immutable: [String: [String]] = [
         "conversations": ["kind"], "messages": ["conversationId", "text"], "notes": ["conversationId", "kind"],
         "labels": ["conversationId", "name"],
     ]
-    /// Fields of admins, and whether others may set them at the creation.
+    /// Fields that only admins change, and whether other creators may set them.
     private static let ofAdmins: [String: [(field: String, isFreeAtCreation: Bool)]] = [
         "conversations": [("adminIds", true)], "notes": [("grade", false), ("stamp", true)],
     ]
-    /// Fields of a record's author.
+    /// Fields that only a record's author changes.
     private static let ofAuthors = ["notes": ["sign"]]
 
-    /// A record as it last lived.
+    /// The last living state of a record.
     private struct Life {
         var born: SequenceNumber
         var author: UserID
@@ -26,10 +27,10 @@ struct Rights {
         var isDeleted: Bool
     }
 
-    /// What one batch made of a record.
+    /// The effect of one batch on a record.
     private struct Turn {
         let seq: SequenceNumber
-        /// What was changed by nobody who might.
+        /// A change by a user who may not make it; `nil` when there is none.
         let breach: String?
     }
 
@@ -37,17 +38,17 @@ struct Rights {
     /// The fields that a record was created with, by the number of its creation.
     private var births: [RecordKey: [SequenceNumber: Fields]] = [:]
     private var turns: [RecordKey: [Turn]] = [:]
-    /// Members of scopes that no member has let in.
+    /// Users who became members of a scope without any member letting them in.
     private var intruders: [ScopeID: Set<UserID>] = [:]
 
-    // MARK: What is committed
+    // MARK: Commits
 
-    /// - Parameter writers: by record, the users whose accepted transactions of the batch write it.
+    /// - Parameter writers: the users whose accepted transactions of the batch write each record.
     mutating func committed(_ batch: CommittedBatch, by writers: [RecordKey: Set<UserID>]) throws {
         var after: [RecordKey: Life] = [:]
         for record in batch.records {
             let before = lives[record.key].flatMap { $0.born == record.born ? $0 : nil }
-            // Of what was deleted the fold knows whether it is true. What was erased at once has never been seen.
+            // The fold checks the body of a deleted record. A record that was erased at once has never been seen.
             let body = record.isDeleted ? record.buried : record.body
             let fields = body.isEmpty ? before?.fields : try JSONReader.read(body) { try $0.fields() }
             guard let fields else { continue }
@@ -68,14 +69,14 @@ struct Rights {
         lives.merge(after) { $1 }
     }
 
-    /// The scope and all that was in it are gone; whoever comes later begins anew.
+    /// The scope and all that was in it are deleted; its later members are judged anew.
     mutating func erased(_ scope: ScopeID) { intruders[scope] = nil }
 
     private mutating func noteMembers(_ record: StoredRecord, from before: Life?, to now: Life, by users: Set<UserID>) {
         guard let before else { return intruders[record.scope] = nil }
         guard !now.isDeleted else { return }
         let (old, new) = (Self.users("memberIds", before), Self.users("memberIds", now))
-        // Of a deleted conversation those are members who were when it was deleted.
+        // The members of a deleted conversation are those at its deletion.
         let isAdmitted = !users.isDisjoint(with: old.subtracting(intruders[record.scope] ?? []))
         let came = before.isDeleted && !isAdmitted ? new : new.subtracting(old)
         if !isAdmitted { intruders[record.scope, default: []].formUnion(came) }
@@ -101,7 +102,7 @@ struct Rights {
         return nil
     }
 
-    /// An admin or the owner when the batch began or ended, or made one in between by someone who was.
+    /// True for an admin or the owner before or after the batch, and for one that such a user made in between.
     private func mayBeAdmin(
         _ user: UserID, in scope: ScopeID, _ after: [RecordKey: Life], _ writers: [RecordKey: Set<UserID>]
     ) -> Bool {
@@ -110,7 +111,7 @@ struct Rights {
         let (old, new) = (lives[room], after[room])
         if Self.isAdmin(user, old) { return true }
         guard let new else { return false }
-        // The conversation begins with this batch.
+        // The batch creates the conversation.
         guard let old else { return Self.isAdmin(user, new) || writers[room]?.contains(new.author) == true }
         return writers[room]?.contains { Self.isAdmin($0, old) } == true
     }
@@ -125,7 +126,7 @@ struct Rights {
         return Set(elements.compactMap { if case .string(let text) = $0 { UserID(text) } else { nil } })
     }
 
-    // MARK: What goes out
+    // MARK: Deliveries
 
     /// Judges a row of a frame or a page.
     func judge(_ row: Change, to user: UserID) throws(Violation) {

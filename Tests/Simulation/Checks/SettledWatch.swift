@@ -4,8 +4,8 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// I-31: a record that was shown with a write of this device stays to be seen when that write is settled as committed,
-/// until the server's own row has come, the server has deleted it, or the device has made room.
+/// I-31: a record that is shown with a write of this device stays visible when that write is settled as committed. It
+/// stays until the server's row arrives, the server deletes the record, or the device frees space.
 struct SettledWatch {
     private struct Place: Hashable {
         let key: RecordKey
@@ -13,15 +13,16 @@ struct SettledWatch {
     }
     private struct Shown {
         let place: Place
-        /// The grant under which it is; `nil` in a scope that the device has made itself and that nobody has granted yet.
+        /// The number of the grant that holds the record; `nil` in a scope that the device created and the server has
+        /// not granted yet.
         let since: SequenceNumber?
     }
 
-    /// What is shown with each write that the next frame settles.
+    /// The visible records of each transaction that the next frame settles.
     private var shown: [TransactionID: [Shown]] = [:]
-    /// Scopes that it ends, whatever it grants anew.
+    /// Scopes that the frame ends, even if it grants them anew.
     private var ended: Set<ScopeID> = []
-    /// Records that wait for the server's row, with the grant under which they do.
+    /// Records that wait for the server's row, with the grant that holds each.
     private var waiting: [Place: SequenceNumber] = [:]
 
     mutating func willApply(_ changes: Changes, on device: Device) {
@@ -51,7 +52,7 @@ struct SettledWatch {
         }
     }
 
-    /// The device made room: what waits and is older than all that is kept went by right.
+    /// The device freed space: records that wait and are older than all that it keeps may vanish.
     mutating func evicted(on device: Device) {
         _ = device.look { db in
             for place in waiting.keys where try RecordTable(db, device.database).visible(place.key) == nil {
@@ -60,7 +61,8 @@ struct SettledWatch {
         }
     }
 
-    /// The record is older than what the device keeps or fetches of its collection, and nobody has asked for more.
+    /// The record is older than what the device keeps or fetches of its collection, and the user has not asked for
+    /// more.
     private func isLeft(_ place: Place, _ device: Device, _ db: Database) throws -> Bool {
         // Of an erased scope's record the history says when it was made.
         guard let born = device.world.oracle.state.history[place.key]?.last?.born else { return false }
@@ -72,8 +74,8 @@ struct SettledWatch {
         return try Int.fetchOne(db, sql: sql, arguments: values) != nil
     }
 
-    /// The records that are no longer shown though their scope is held as it was. They wait no more, nor do those whose
-    /// row has come.
+    /// The records that are no longer shown though their scope is held as before. They stop waiting, as do the records
+    /// whose row has arrived.
     private mutating func vanished(_ db: Database, _ database: LocalDatabase) throws -> [Place] {
         let records = RecordTable(db, database)
         var vanished: [Place] = []
@@ -82,7 +84,7 @@ struct SettledWatch {
                 if row.seq > 0 { waiting[place] = nil }
                 continue
             }
-            // A pending delete hides it; should that be refused, it must come back.
+            // A pending delete hides the record; if the delete is refused, the record must appear again.
             guard try records.pending(place.key).mutations.isEmpty else { continue }
             waiting[place] = nil
             if try ScopeTable(db: db).held(place.scope)?.since == since { vanished.append(place) }
@@ -90,8 +92,8 @@ struct SettledWatch {
         return vanished
     }
 
-    /// What the frame settled as committed, in scopes that are still held, waits from now on. What a refused write of the
-    /// same frame may have shown goes with it.
+    /// From now on the visible records of committed transactions wait, in scopes that are still held. Records shown
+    /// only by a refused write of the same frame vanish with it.
     private mutating func noteSettled(on device: Device) {
         let settled = shown
         shown = [:]
@@ -108,7 +110,7 @@ struct SettledWatch {
             }
             for (place, before) in committed where !refused.contains(place) {
                 let since = try ScopeTable(db: db).held(place.scope)?.since
-                // A scope that was lost and granted again within the frame went with all it held.
+                // A scope that was lost and granted again within the frame lost all its records.
                 let isHeldOn = before == since || (before == nil && !ended.contains(place.scope))
                 waiting[place] = isHeldOn ? since : nil
             }

@@ -3,8 +3,8 @@ import GRDB
 import GRDBSQLite
 import TidemarkModel
 
-/// I-22 on the disk: of a lost scope the file has no word, neither in a row nor in what was one, but for what this device's
-/// user wrote, and nobody has settled.
+/// I-22 on the disk: the file holds no text of a lost scope, neither in a row nor in free space, except for this user's
+/// own unsettled writes.
 struct WithdrawnCheck {
     private let mark: String
 

@@ -4,10 +4,10 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// What apps do by `SyncStore.write`: judged by the access rules, in parts where that is asked for, and from forms.
+/// Writes as apps make them with `SyncStore.write`: judged by the access rules, in parts if requested, and from forms.
 extension Device {
-    /// The app writes by its own call. What a device refuses that knows all there is to know, the server would refuse; and what
-    /// it changes or deletes then, the server takes.
+    /// Writes as the app does. A device that is up to date refuses only what the server would refuse, and the server
+    /// accepts what such a device changes or deletes.
     func writeAsApp(_ transaction: Transaction, inParts: Bool) {
         let isKnowing = knowsAll
         var batch = WriteBatch()
@@ -19,7 +19,7 @@ extension Device {
                 written == transaction.mutations.map(\.key), .conservation,
                 "d\(number) writes \(written.count) of \(transaction.mutations.count) mutations in \(parts.count) parts"
             )
-            // The role that an earlier step of the transaction leaves is the server's to judge.
+            // Only the server judges the role that an earlier step of the transaction leaves.
             if isKnowing, parts.count == 1, parts[0].isOfPresentRecords, let refusal = refusal(of: parts[0]),
                 refusal.code != .forbidden || !parts[0].changesMembers
             {
@@ -37,9 +37,9 @@ extension Device {
         }
     }
 
-    /// A person saves a form that was opened a while ago.
+    /// A user saves a form that was opened a while ago.
     ///
-    /// - Parameter isStrict: only while the note is as the form had it.
+    /// - Parameter isStrict: save only if the note is still as the form had it.
     func save(_ edited: NoteForm, from shown: NoteForm, isStrict: Bool, as id: TransactionID) {
         guard machine != nil, !isReader else { return }
         let key = RecordKey(collection: NoteForm.collection, id: UniqueID(shown.id))
@@ -67,7 +67,7 @@ extension Device {
         }
     }
 
-    /// The patch says that its writer saw what the form had, or what is shown where the form had that or one's own.
+    /// The patch marks the form's value as seen; or the visible value, if the form had that one or the device's own.
     private func check(_ patch: NamedPatch, of key: RecordKey, seen: FieldValue?, known: [FieldValue?]) {
         guard let field = world.schema.collection(key.collection)?.field(patch.field) else { return }
         let expected = known.contains(seen) ? known.first.flatMap { $0 } : seen
@@ -76,7 +76,7 @@ extension Device {
             "d\(number) saves \(key).\(patch.field) as if the form had had another value")
     }
 
-    /// What a form of a note shows.
+    /// The form of a note, as the app shows it.
     func form(of note: LocalID) -> NoteForm? {
         let key = RecordKey(collection: NoteForm.collection, id: note)
         let record = look { try RecordTable($0, database).visible(key) }.flatMap { $0 }
@@ -85,7 +85,7 @@ extension Device {
 
     /// Carries out a batch as `SyncStore` does.
     ///
-    /// - Returns: what is in the outbox for it.
+    /// - Returns: the transactions that are in the outbox for it.
     private func carryOut(_ batch: WriteBatch, as id: TransactionID, inParts: Bool) throws -> [Transaction] {
         let position = position()
         let (steps, time) = (batch.noted.take(), clock)
@@ -112,12 +112,12 @@ extension Device {
         }
     }
 
-    /// True when nothing is on the way, here or there.
+    /// True when the device is up to date, with nothing on the way in either direction.
     private var knowsAll: Bool {
         !watch.isAstray && watch.isConsistent && position() == world.end && isSettled
     }
 
-    /// Why the server would refuse a transaction now.
+    /// The server's refusal of a transaction at this moment; `nil` when it would accept.
     private func refusal(of transaction: Transaction) -> Rejection? {
         var trial = world.oracle.state
         return trial.apply(WorkloadSchema.stored(transaction), by: owner).refusal
@@ -125,12 +125,12 @@ extension Device {
 }
 
 extension Transaction {
-    /// It changes who is a member, or what members may do.
+    /// True when it changes who is a member, or what members may do.
     fileprivate var changesMembers: Bool {
         mutations.contains { $0.patches.contains { ["memberIds", "adminIds"].contains($0.field) } }
     }
 
-    /// It changes and deletes what is there, and that is all.
+    /// True when it only changes and deletes existing records.
     fileprivate var isOfPresentRecords: Bool {
         mutations.allSatisfy { mutation in
             switch mutation.action {

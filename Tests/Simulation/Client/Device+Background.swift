@@ -4,8 +4,8 @@ import TidemarkWire
 @testable import Tidemark
 
 extension Device {
-    /// Pushes over HTTP while the app is suspended: several attempts, each under a connection number of its own, some of
-    /// them twice, the answers ignored; the stream tells the outcome later.
+    /// Pushes over HTTP while the app is suspended: several attempts, each with a connection number of its own, some of
+    /// them twice. The answers are ignored; the stream delivers the outcome later.
     func pushInBackground() {
         guard !isReader else { return }
         do {

@@ -5,7 +5,7 @@ import TidemarkWire
 @testable import Tidemark
 
 extension Device {
-    /// The device makes room: only the newest records of each scope stay.
+    /// The device frees space: only the newest records of each scope stay.
     func trimCache(to rows: Int) {
         guard machine != nil, !isReader else { return }
         var policy = CachePolicy()
@@ -23,9 +23,9 @@ extension Device {
         }
     }
 
-    /// A person scrolls back.
+    /// A user scrolls back.
     ///
-    /// - Parameter rows: `nil` for all there are.
+    /// - Parameter rows: `nil` for all older rows.
     func loadOlder(rows: Int?) {
         do {
             try transact { database in

@@ -25,7 +25,7 @@ extension Device {
                 }
                 guard let answer else { continue }
                 pending.append(answer)
-                // What stands behind a failed write must not happen.
+                // The effects after a failed write must not happen.
                 switch answer {
                 case .applyFailed, .forkFound: break carrying
                 default: break
@@ -118,7 +118,7 @@ extension Device {
         return .applied
     }
 
-    /// - Parameter frames: what the message is made of, where it is not what came.
+    /// - Parameter frames: the frames that the message joins, if it was not received as one.
     private func apply(
         _ message: ServerMessage, recording frames: [ServerMessage]? = nil, _ body: (LocalDatabase) throws -> Void
     ) throws -> SyncEvent {
@@ -200,7 +200,7 @@ extension Device {
         }
     }
 
-    /// Something came off the wire; one message is taken after the other.
+    /// Receives something from the wire; messages are handled one after the other.
     func arrived(_ arrival: Arrival, on connection: Connection) {
         guard connection === self.connection else { return }
         inbox.append(arrival)
@@ -228,7 +228,7 @@ extension Device {
         }
     }
 
-    /// Some of the messages that wait, as many as a transport may happen to give at once.
+    /// Takes some of the waiting messages, as many as a transport may deliver at once.
     private func takeMessages() -> [[UInt8]] {
         var waiting: [[UInt8]] = []
         for case .message(let bytes) in inbox.prefix(while: { if case .message = $0 { true } else { false } }) {
@@ -243,7 +243,7 @@ extension Device {
         return Array(waiting.prefix(count))
     }
 
-    /// Runs later in this life of the process, or not at all.
+    /// Runs the action later in this life of the process, or never.
     func later(_ delay: Milliseconds, _ action: @escaping () -> Void) {
         let life = life
         world.after(delay) {
@@ -253,7 +253,7 @@ extension Device {
 }
 
 extension Changes {
-    /// What frames that are applied together come to, for who looks at the copy only afterwards.
+    /// Joins frames that are applied together, for checks that see the copy only afterwards.
     fileprivate init(joining frames: [Changes]) {
         self.init(
             from: frames.first?.from ?? "", cursor: frames.last?.cursor ?? "", time: frames.last?.time ?? 0,

@@ -4,13 +4,13 @@ import TidemarkModel
 @testable import Tidemark
 
 extension Device {
-    /// The app writes; a refusal by the local database is an answer like any other.
+    /// The app writes; the local database may refuse, which is no failure.
     func write(_ transaction: Transaction) {
         let position = position()
         do {
             try transact { database in
                 try database.write(transaction)
-                // As it is in the outbox: with marks of what the device showed.
+                // As in the outbox: with marks of the values that the device showed.
                 world.oracle(wrote: try database.written(transaction.id) ?? transaction, by: owner, after: position)
                 watch.wrote(transaction.id)
             }
@@ -80,9 +80,10 @@ extension Device {
         }
     }
 
-    /// What was refused and is sent again says what its writer saw then, not what stands there now.
+    /// A refused write that is sent again keeps the marks of the values that its writer saw then, not of the present
+    /// ones.
     ///
-    /// - Parameter chosen: a record whose manual fields the app has just chosen: of these the present value was seen.
+    /// - Parameter chosen: a record whose manual fields the app has just chosen: their present values were seen.
     private func checkMarks(of sent: Transaction, as written: [Transaction], besides chosen: RecordKey? = nil) {
         for mutation in sent.mutations {
             for patch in mutation.patches {
@@ -100,7 +101,7 @@ extension Device {
         }
     }
 
-    /// Sends what is withheld again, by hand.
+    /// The user sends all withheld transactions again.
     func retryFailed() {
         guard machine != nil else { return }
         do {
@@ -113,9 +114,9 @@ extension Device {
         }
     }
 
-    // MARK: What the app can see
+    // MARK: The app's view
 
-    /// The name that its version of the app has for a field.
+    /// The name of a field in this version of the app.
     var detailField: String { isEarlier ? WorkloadSchema.renamed.from : WorkloadSchema.renamed.to }
 
     func ids(of collection: String) -> [LocalID] {
@@ -123,7 +124,7 @@ extension Device {
         return (look { try String.fetchAll($0.cachedStatement(sql: sql)) } ?? []).compactMap { UniqueID($0) }
     }
 
-    /// Conversations to write into.
+    /// The conversations that the device can write into.
     var heldScopes: [String] { ids(of: "conversations").map(\.description) }
 
     func scope(of key: RecordKey) -> ScopeID? {
@@ -132,7 +133,7 @@ extension Device {
         return text.flatMap { $0 }.map { ScopeID($0) }
     }
 
-    /// What the app shows of a record.
+    /// The visible fields of a record.
     func fields(of key: RecordKey) -> Fields? {
         look { try RecordTable($0, database).visible(key)?.fields }.flatMap { $0 }
     }
@@ -146,7 +147,7 @@ extension Device {
         return look { try Int64.fetchOne($0.cachedStatement(sql: sql), arguments: [solo.description]) }.flatMap { $0 }
     }
 
-    /// True for a record that was held before a resync and that no page has brought again.
+    /// True for a record that was held before a resync and that no page has brought since.
     func awaitsItsPage(_ solo: LocalID) -> Bool {
         let sql = "SELECT seq = 0 AND state = 'synced' FROM notes WHERE local_id = ?"
         return look { try Bool.fetchOne($0.cachedStatement(sql: sql), arguments: [solo.description]) } == .some(true)

@@ -9,21 +9,21 @@ import TidemarkWire
 
 /// One installed app: the real sync machine over the real local database, on a connection of the simulated network.
 final class Device {
-    /// What comes off the wire.
+    /// An event that the wire delivers.
     enum Arrival {
         case message([UInt8])
         case closed(UInt16, String)
     }
 
-    /// The process was ended by the system.
+    /// The system has ended the process.
     struct Killed: Error {}
-    /// The disk refused.
+    /// The disk has refused a write.
     struct DiskFull: Error {}
 
     let number: Int
     let owner: UserID
     let isReader: Bool
-    /// Its app is of the earlier version.
+    /// True while its app is of the earlier version.
     private(set) var isEarlier: Bool
     private(set) var isUpdated = false
     unowned let world: World
@@ -32,30 +32,30 @@ final class Device {
     private(set) var database: LocalDatabase
     var clockOffset: Milliseconds = 0
 
-    /// Changes with every start of the process; what an earlier one scheduled means nothing any more.
+    /// Changes with every start of the process; actions that were scheduled in an earlier life do not run.
     private(set) var life = 0
     var machine: SyncMachine?
     var alarm = Alarm()
     var connection: Connection?
-    /// Counts openings and closings: what an earlier opening brings is not wanted any more.
+    /// Counts openings and closings of connections: events of an earlier opening are ignored.
     var attempt = 0
-    /// Counts what was done to get something sent: connections and pushes.
+    /// Counts attempts to send something: connections and pushes.
     var attempts = 0
     var inbox: [Arrival] = []
     var isDraining = false
     var stalledUntil: Milliseconds = 0
-    /// Its sign-in service gives no fresh token before.
+    /// Until then the sign-in service gives no new token.
     var signedOutUntil: Milliseconds = 0
-    /// When its last token was issued.
+    /// The time at which its last token was issued.
     var tokenIssued = World.beginning
     var signInRandom: SplitMix
     private(set) var isInBackground = false
     var watch: CopyWatch
-    /// What its engine did last, as the product records it.
+    /// Records the engine's last actions, as in the product.
     let recorder: FlightRecorder
-    /// The date of what it does.
+    /// The date that the recorder uses.
     let date = Lock<Milliseconds>(0)
-    /// What was applied, for a replay; kept by readers only.
+    /// The messages that were applied, for a replay; only readers keep them.
     var recording: [ServerMessage] = []
 
     init(
@@ -78,17 +78,17 @@ final class Device {
         self.client = client
     }
 
-    /// The first client id; it takes another one only after a server that was set back.
+    /// The first client id. The device takes another one only after a server that was set back.
     let client: ClientID
 
     /// The date that the device shows; it may jump.
     var clock: Milliseconds { world.now + clockOffset }
-    /// What its waits go by.
+    /// The time that its waits are measured by.
     var uptime: Milliseconds { world.now - World.beginning }
 
     func log(_ text: @autoclosure () -> String) { world.log("d\(number) \(text())") }
 
-    /// What the app has.
+    /// The schema of its app.
     var schema: Schema { isEarlier ? world.schemas.earlier : world.schemas.present }
 
     // MARK: Life
@@ -121,7 +121,7 @@ final class Device {
         feed(.start)
     }
 
-    /// Ends the process; what is in the database stays.
+    /// Ends the process; the database stays.
     func kill() {
         log("is killed")
         life += 1
@@ -133,7 +133,7 @@ final class Device {
         launch(after: random.within(50...4_000))
     }
 
-    /// An older file takes the place of the one that is here.
+    /// Replaces the file with an older one.
     func restore(_ file: DatabaseQueue, watch: CopyWatch) throws {
         kill()
         try file.backup(to: queue)
@@ -155,7 +155,7 @@ final class Device {
 
     func stall(for length: Milliseconds) { stalledUntil = max(stalledUntil, world.now + length) }
 
-    /// The faults are over.
+    /// Ends the faults.
     func heal() {
         clockOffset = max(-5_000, min(5_000, clockOffset))
         if machine == nil { launch(after: 0) }
@@ -163,15 +163,15 @@ final class Device {
         retryFailed(every: 5_000)
     }
 
-    /// A person who reads everything there is.
+    /// A user who reads everything.
     private func readOn(every pause: Milliseconds) {
         loadOlder(rows: nil)
-        // Only what fills scopes in part leaves more to be read later.
+        // Only a device that fills scopes in part has more to read later.
         guard case .newest = world.plan.local.cache.filling else { return }
         world.after(pause) { self.readOn(every: pause) }
     }
 
-    /// A person who looks at what failed and sends it again.
+    /// A user who looks at failed transactions and sends them again.
     private func retryFailed(every pause: Milliseconds) {
         world.after(pause) {
             self.retryFailed()
@@ -179,7 +179,7 @@ final class Device {
         }
     }
 
-    /// Runs one local transaction, after which the process may be gone.
+    /// Runs one local transaction; the process may be killed after it.
     func transact<Result>(_ body: (LocalDatabase) throws -> Result) throws -> Result {
         let faults = world.plan.faults
         if world.isChaotic, random.chance(faults.diskFails) { throw DiskFull() }
@@ -191,12 +191,12 @@ final class Device {
         return result
     }
 
-    // MARK: Where it stands
+    // MARK: State
 
     /// The number that its cursor names.
     func position() -> SequenceNumber { watch.position }
 
-    /// Reads between two transactions; nothing else runs meanwhile, so that it needs no transaction of its own.
+    /// Reads between two transactions. Nothing else runs meanwhile, so it needs no transaction of its own.
     func look<Result>(_ body: (Database) throws -> Result) -> Result? {
         do {
             return try database.writer.unsafeRead(body)
@@ -206,7 +206,7 @@ final class Device {
         }
     }
 
-    /// Nothing to send, nothing to fetch, connected and consistent.
+    /// True when nothing is to be sent or fetched, and the device is connected and consistent.
     var isSettled: Bool {
         guard let machine, machine.isLive, inbox.isEmpty, let connection, connection.isSound,
             connection.node.hub.session(connection.id)?.isLive == true
@@ -216,14 +216,14 @@ final class Device {
         return entryCount == 0 && toFetch.isEmpty && look { try Int.fetchOne($0.cachedStatement(sql: fillings)) } == 0
     }
 
-    /// The records that it asks for by their ids.
+    /// The records that it requests by their ids.
     var toFetch: Set<RecordKey> {
         let sql = "SELECT collection, local_id FROM tidemark_refetch"
         let keys = look { try Row.fetchAll($0.cachedStatement(sql: sql)).map { try $0.key(0) } }
         return Set(keys ?? [])
     }
 
-    /// Ranges without whose comparison the copy is not up to date; any other comparison may wait for minutes.
+    /// The ranges that must be compared before the copy is up to date; other comparisons may wait for minutes.
     private var toCompare: Int {
         let sql = "SELECT count(*) FROM tidemark_compare"
         return look { db in

@@ -3,8 +3,8 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-/// A client that is no SDK: it pushes over HTTP whatever it likes, malformed and forbidden things among it, and repeats
-/// each push until it hears an answer.
+/// A client without the SDK: it pushes anything over HTTP, malformed and forbidden transactions included, and repeats
+/// each push until it gets an answer.
 final class RawClient {
     private unowned let world: World
     private var random: SplitMix
@@ -12,7 +12,7 @@ final class RawClient {
     private let client = UniqueID(high: 0xe0e, low: 1)
     private var connection: Int64 = 0
     private var settled: Int64 = 0
-    /// Bodies of transactions by number, each as it stands on the wire.
+    /// Bodies of transactions by number, as sent on the wire.
     private var bodies: [String] = []
     private var target = 0
     private var isRegistered = false
@@ -56,7 +56,7 @@ final class RawClient {
             guard self.random.chance(800) else { return }
             switch outcome {
             case .settled(let through, _): self.settled = max(self.settled, through)
-            // A server that knows of fewer was set back: what it lost is sent again, as it was.
+            // A server that knows fewer was set back: its lost transactions are sent again unchanged.
             case .gap(let through): self.settled = min(self.settled, through)
             case .unknownClient: (self.isRegistered, self.settled) = (false, 0)
             case .stale, .forked, .unavailable, .overloaded: break
@@ -64,7 +64,7 @@ final class RawClient {
         }
     }
 
-    /// One transaction, most of them wrong in some way.
+    /// A transaction, wrong in some way most of the time.
     private func body() -> String {
         let id = UniqueID.version7(milliseconds: world.now, random: (random.next(), random.next()))
         let record = UniqueID(high: random.next() >> 8, low: random.next())

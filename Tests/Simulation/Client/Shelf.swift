@@ -2,17 +2,18 @@ import GRDB
 
 @testable import Tidemark
 
-/// In-memory databases that are used again from seed to seed: preparing their statements costs more than a whole course.
+/// In-memory databases that are reused from seed to seed: preparing their statements takes longer than a whole course.
 final class Shelf {
-    /// With the tables of the present version of the app, and of the earlier one.
+    /// The databases with the tables of the present version of the app (false) and of the earlier one (true).
     private var queues: [Bool: [DatabaseQueue]] = [:]
 
     func take(_ isEarlier: Bool) throws -> DatabaseQueue { try queues[isEarlier]?.popLast() ?? DatabaseQueue() }
 
-    /// Takes back what one course used, emptied; what stands in `tidemark_field` describes the tables, which stay.
+    /// Takes back the databases of one course, emptied. Only `tidemark_field`, which describes the tables, keeps its
+    /// rows.
     func putBack(_ used: [Device]) throws {
         for device in used {
-            // A course that is over may stay in memory, and must not hear of the next one.
+            // A finished course may stay in memory, and must not observe the next one.
             device.queue.remove(transactionObserver: device.database.changes)
             try device.queue.write { db in
                 let tables = try String.fetchAll(

@@ -1,6 +1,7 @@
 import TidemarkModel
 
-/// Future events in the order of their times; equal times by a seeded tie-breaker, so that no order is taken for granted.
+/// Future events in the order of their times. A seeded tie-breaker orders equal times, so that no code can rely on an
+/// order.
 struct EventQueue {
     typealias Action = () -> Void
 

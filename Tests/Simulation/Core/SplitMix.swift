@@ -1,5 +1,5 @@
-/// A seeded stream of numbers (SplitMix64; Steele, Lea and Flood 2014). Each component has one of its own, so that one
-/// draw more in one place does not shift all the others.
+/// A seeded stream of numbers (SplitMix64; Steele, Lea and Flood 2014). Each component has a stream of its own: one
+/// draw more in a component does not shift the others.
 struct SplitMix {
     private var state: UInt64
 
@@ -25,7 +25,7 @@ struct SplitMix {
         range.lowerBound + Int64(next() % UInt64(range.upperBound - range.lowerBound + 1))
     }
 
-    /// True so many times of a thousand.
+    /// True with a probability of so many in a thousand.
     mutating func chance(_ perMille: Int) -> Bool { below(1_000) < perMille }
 
     mutating func pick<Element>(_ elements: [Element]) -> Element? {

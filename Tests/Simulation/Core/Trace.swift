@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkModel
 
-/// What happened, line by line: the last lines for a person, all of them as one number for comparison.
+/// The events of a run, one a line: the last lines for a reader, all of them as one hash for comparison.
 struct Trace {
     private static let linesMax = ProcessInfo.processInfo.environment["LINES"].flatMap { Int($0) } ?? 40
     private var lines: [String] = []

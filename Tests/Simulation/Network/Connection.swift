@@ -1,7 +1,7 @@
 import TidemarkHub
 import TidemarkModel
 
-/// One socket between a device and a node: two ordered channels, and what each end believes of it.
+/// One socket between a device and a node: two ordered channels, and each end's belief about the connection.
 final class Connection {
     let id: SessionID
     let device: Device
@@ -10,19 +10,19 @@ final class Connection {
     let client: ClientID
     /// The client's connection counter.
     let counter: Int64
-    /// When the token was issued that it is open by.
+    /// The time at which the connection's token was issued.
     var issued: Milliseconds?
     /// The keys of the server's process; `nil` before it accepted the connection.
     var seal: CursorSeal?
-    /// Its client id is being registered.
+    /// True while its client id is being registered.
     var isNew = false
-    /// Each end's own belief; a cut is noticed by the two at different times.
+    /// The belief of each end; the two notice a cut at different times.
     var isOpenAtClient = true
     var isOpenAtServer = true
-    /// Messages in this direction vanish.
+    /// True when messages in this direction vanish.
     var isUpDead = false
     var isDownDead = false
-    /// What is on the way, and when the last of it arrives: channels keep their order.
+    /// The messages on the way, and the arrival time of the last: channels keep their order.
     var up: [(number: Int?, bytes: [UInt8])] = []
     var upArrival: Milliseconds = 0
     var down: [Device.Arrival] = []
@@ -33,7 +33,7 @@ final class Connection {
     /// Pushes that have not arrived, by the order of their sending.
     var pushesUnderWay: [(number: Int, bytes: [UInt8])] = []
     var pushesSent = 0
-    /// What the delivery checks know of it.
+    /// The state of the delivery checks for this connection.
     var watch = DeliveryWatch()
 
     init(id: SessionID, device: Device, node: ServerNode, client: ClientID, counter: Int64) {
@@ -45,9 +45,9 @@ final class Connection {
         user = device.owner
     }
 
-    /// Nothing that the server says can reach the client any more.
+    /// True when no message of the server can reach the client any more.
     var isDead: Bool { down.isEmpty && (isDownDead || !isOpenAtServer) }
 
-    /// Alive in both directions, with nothing on the way down.
+    /// True when the connection works in both directions, with nothing on the way down.
     var isSound: Bool { isOpenAtServer && !isUpDead && !isDownDead && down.isEmpty }
 }

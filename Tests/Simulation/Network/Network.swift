@@ -3,7 +3,7 @@ import TidemarkHub
 import TidemarkModel
 import TidemarkWire
 
-/// Carries messages with delays and faults. Inside one connection nothing overtakes anything.
+/// Carries messages with delays and faults. Within one connection messages keep their order.
 final class Network {
     private unowned let world: World
     private var random: SplitMix
@@ -15,7 +15,7 @@ final class Network {
         random = SplitMix(seed: world.plan.seed, "network")
     }
 
-    /// Reaches some node, or none.
+    /// Connects to a random node; `nil` when none can be reached.
     func dial(from device: Device) -> ServerNode? {
         let up = world.nodes.filter { $0.isUp }
         if world.isChaotic, random.chance(faults.dialFails) { return nil }
@@ -43,7 +43,7 @@ final class Network {
         connection.upArrival = max(connection.upArrival, world.now + delay())
         world.after(connection.upArrival - world.now) {
             let (number, bytes) = connection.up.removeFirst()
-            // A message that left before the loss may still be read by a server that does not know of it.
+            // A server that does not know of the loss may still read a message that was sent before it.
             guard connection.isOpenAtServer, !connection.isUpDead else { return }
             connection.pushesUnderWay.removeAll { $0.number == number }
             connection.node.received(connection, bytes)
@@ -69,7 +69,7 @@ final class Network {
         }
     }
 
-    /// The client took the message off the wire.
+    /// The client has taken the message from the wire.
     func taken(_ count: Int, from connection: Connection) {
         connection.buffered -= count
         connection.node.noteBuffer(connection)
@@ -83,7 +83,7 @@ final class Network {
         put(.closed(code.rawValue, reason), on: connection)
     }
 
-    /// The client let go of it: the server hears of it after what was sent before, or not for a long time.
+    /// The client has closed the connection. The server notices after the earlier messages, or not for a long time.
     func closeFromClient(_ connection: Connection) {
         guard connection.isOpenAtClient else { return }
         connection.isOpenAtClient = false
@@ -92,7 +92,7 @@ final class Network {
         noticeAtServer(connection, after: connection.upArrival - world.now + (isSilent ? random.within(0...60_000) : 0))
     }
 
-    /// The node's process is gone; mostly the client's system is told so.
+    /// The node's process has ended; mostly the client's system is notified.
     func vanished(_ connection: Connection) {
         connection.isOpenAtServer = false
         connection.isUpDead = true
@@ -106,7 +106,7 @@ final class Network {
         if random.chance(faults.cut) {
             world.log("cut c\(connection.id)")
             connection.isDownDead = true
-            // Either everything on the way is lost, or what the client sent arrives although it gave up.
+            // Either everything on the way is lost, or the client's messages arrive although it gave up.
             connection.isUpDead = random.chance(500)
             noticeAtClient(connection, after: random.within(0...2_000))
             noticeAtServer(connection, after: random.within(0...20_000))
@@ -114,7 +114,7 @@ final class Network {
         } else if random.chance(faults.halfOpen) {
             world.log("half-open c\(connection.id)")
             if random.chance(500) { connection.isUpDead = true } else { connection.isDownDead = true }
-            // The server ends it after 60 seconds of silence. Nobody tells the client, ever.
+            // The server closes the connection after 60 seconds of silence. The client is never notified.
             noticeAtServer(connection, after: random.within(1_000...60_000))
         }
     }
@@ -126,7 +126,7 @@ final class Network {
         return connection.pushesSent
     }
 
-    /// What was on its way up arrives late all the same, at any node, as if a proxy had held it.
+    /// Delivers messages that were on the way up after all, late and at any node, as if a proxy had kept them.
     private func haunt(_ connection: Connection) {
         guard connection.isUpDead else { return }
         for (_, push) in connection.pushesUnderWay where random.chance(faults.ghost) {

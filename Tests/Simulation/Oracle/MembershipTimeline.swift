@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// Who was a member of which scope, at every number of the order.
+/// The members of each scope, at every number of the order.
 struct MembershipTimeline {
     private struct Turn {
         let seq: SequenceNumber
@@ -11,7 +11,7 @@ struct MembershipTimeline {
 
     func grant(of user: UserID, in scope: ScopeID) -> Grant? { turns[user]?[scope]?.last?.grant }
 
-    /// The grant in force once `seq` has happened.
+    /// The grant in force after `seq`.
     func grant(of user: UserID, in scope: ScopeID, at seq: SequenceNumber) -> Grant? {
         turns[user]?[scope]?.last { $0.seq <= seq }?.grant
     }

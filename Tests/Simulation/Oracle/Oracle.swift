@@ -1,15 +1,16 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What the server's state must be: an independent fold of the accepted transactions, in the order of their commits.
+/// The state that the server must have: an independent fold of the accepted transactions, in the order of their
+/// commits.
 ///
-/// It knows what apps wrote, not what the server made of it, and is told of each batch at its commit point.
+/// It knows the transactions that apps wrote, not the server's result, and receives each batch at its commit point.
 struct Oracle {
     /// A transaction as its device wrote it.
     struct Written {
         let transaction: Transaction
         let user: UserID
-        /// What the device had applied when it wrote.
+        /// The number up to which the device had applied the order when it wrote.
         let after: SequenceNumber
     }
 
@@ -17,15 +18,16 @@ struct Oracle {
     /// Every batch, in order.
     private(set) var batches: [CommittedBatch] = []
     private(set) var state: OracleState
-    /// What knows none of the rules.
+    /// The checks that use none of the product's rules.
     private(set) var rights = Rights()
     private(set) var accepted: Set<TransactionID> = []
     private(set) var refused: Set<TransactionID> = []
-    /// What was accepted, and lost by the database.
+    /// Accepted transactions that the database has lost.
     private(set) var lost: Set<TransactionID> = []
-    /// What was settled but for fields that others had changed, or refused for them: its device may have it parked.
+    /// Transactions that were settled without, or refused because of, fields that others had changed: their devices may
+    /// have parked them.
     private(set) var contested: Set<TransactionID> = []
-    /// A device took another client id.
+    /// True when a device has taken another client id.
     var hasForked = false
     private var written: [TransactionID: Written] = [:]
     private var settledThrough: [ClientID: Int64] = [:]
@@ -33,7 +35,7 @@ struct Oracle {
 
     init(schema: Schema, limits: ModelLimits) { state = OracleState(schema: schema, limits: limits) }
 
-    /// The end of the batch that gave this number; `nil` for one that was not given.
+    /// The head of the batch that contains this number; `nil` when the number was never given.
     func batch(holding seq: SequenceNumber) -> Head? { batches.last { $0.low <= seq && seq <= $0.head.seq }?.head }
 
     mutating func wrote(_ transaction: Transaction, by user: UserID, after: SequenceNumber) {
@@ -42,7 +44,7 @@ struct Oracle {
         }
     }
 
-    /// Folds one committed batch in, and compares everything that it says.
+    /// Folds one committed batch in, and compares everything that the batch contains.
     mutating func committed(
         _ batch: CommittedBatch, from steps: [SubmittedStep], poison: Set<TransactionID>
     ) throws(Violation) {
@@ -62,12 +64,12 @@ struct Oracle {
         state.begin(batch.low, time: batch.head.time)
         var judged = 0
         for step in steps {
-            // Repetitions, what stands behind a gap, and ghosts of older connections have no effect.
+            // Repetitions, entries after a gap, and late messages of older connections have no effect.
             guard step.number == settledThrough[step.client, default: 0] + 1,
                 step.connection >= connections[step.client, default: 0]
             else { continue }
             guard let result = results[step.client]?[step.number] else {
-                // Of a client that is not registered.
+                // The client is not registered.
                 continue
             }
             judged += 1
@@ -85,13 +87,13 @@ struct Oracle {
         do {
             try rights.committed(batch, by: writers(steps, results))
         } catch {
-            throw Violation(invariant: .merge, message: "a body of batch \(batch.low) does not read: \(error)")
+            throw Violation(invariant: .merge, message: "a body of batch \(batch.low) cannot be parsed: \(error)")
         }
         head = batch.head
         batches.append(batch)
     }
 
-    /// A scope was erased: a batch of the server's own ended its memberships, and all that belonged to it is gone.
+    /// A scope was erased: a batch of the server's own ended its memberships, and all that belonged to it is deleted.
     mutating func erased(_ scope: ScopeID, by batch: CommittedBatch) throws(Violation) {
         try check(batch.low == head.seq + 1, .tiling, "\(batch.low) after \(head.seq)")
         state.erase(scope, by: batch)
@@ -103,7 +105,7 @@ struct Oracle {
     /// The database has compacted itself.
     mutating func compacted(through horizon: SequenceNumber) { state.forget(through: horizon) }
 
-    /// The database went back: what it accepted since is lost, what was written stays written.
+    /// The database went back: the transactions accepted since are lost; devices still have what they wrote.
     mutating func goBack(to earlier: Oracle) {
         let present = self
         self = earlier
@@ -115,7 +117,7 @@ struct Oracle {
         }
     }
 
-    /// By record, the users whose accepted transactions of the batch write it, as their devices wrote them.
+    /// The users whose accepted transactions of the batch write each record, as their devices wrote them.
     private func writers(
         _ steps: [SubmittedStep], _ results: [ClientID: [Int64: TransactionOutcome]]
     ) -> [RecordKey: Set<UserID>] {
@@ -156,7 +158,7 @@ struct Oracle {
         } else {
             let message = result.rejection.map { "\($0.code): \($0.message)" } ?? ""
             try check(result.rejection == nil, .terminality, "\(id) was refused, and should not be: \(message)")
-            // A client that begins anew sends what it had on the way again, and what is late may still arrive.
+            // A client that begins anew sends its unsettled transactions again, and late messages may still arrive.
             let mayRepeat = hasForked && written.transaction.isRepeatable
             try check(accepted.insert(id).inserted || mayRepeat, .exactlyOnce, "\(id) took effect twice")
             lost.remove(id)
@@ -169,7 +171,7 @@ struct Oracle {
 }
 
 extension Transaction {
-    /// Applied twice it does no more than once.
+    /// True when applying it twice has the effect of applying it once.
     fileprivate var isRepeatable: Bool {
         mutations.allSatisfy { mutation in
             guard case .update(let patches) = mutation.action else { return true }

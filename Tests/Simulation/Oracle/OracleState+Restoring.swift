@@ -2,17 +2,18 @@ import TidemarkModel
 import TidemarkStore
 
 extension OracleState {
-    /// Fields that keep what they had when a record comes back, by heart: what is immutable, counts, only rises or only grows.
+    /// Fields that keep their values when a record is restored, listed by hand: they are immutable, count, only rise or
+    /// only grow.
     private static let kept: [String: Set<String>] = [
         "messages": ["conversationId", "text", "readBy"], "conversations": ["kind"],
         "notes": ["conversationId", "kind", "count", "high", "tags"], "directory": ["visits"],
         "labels": ["conversationId", "name"],
     ]
 
-    /// Fields that stay where a restore does not name them.
+    /// Fields that keep their values if a restore does not name them.
     private static let leftAlone: Set<String> = ["grade", "stamp", "sign", "plan", "adminIds"]
 
-    /// The values that a restore gives, by field: `nil` for one that it takes away.
+    /// The values that a restore sets, by field: `nil` for a field that it removes.
     private static func given(
         _ written: Fields, over old: Fields, _ key: RecordKey, _ collection: CollectionSchema
     ) -> [(name: String, value: FieldValue?)] {
@@ -26,7 +27,7 @@ extension OracleState {
         return given
     }
 
-    /// A record comes back: what is known is every version that it ever had, and who was a member when.
+    /// Restores a record, given every version that it ever had and the members at each number.
     mutating func restore(
         _ key: RecordKey, _ written: Fields, _ existing: Change?, _ ifSeq: SequenceNumber?, by user: UserID,
         _ collection: CollectionSchema
@@ -38,12 +39,12 @@ extension OracleState {
         let role: Role?
         switch key.collection {
         case "directory": role = .member
-        // The deletion has ended all memberships of the conversation.
+        // The deletion ended all memberships of the conversation.
         case "conversations" where existing.isDeleted:
             role = timeline.grant(of: user, in: scope, at: existing.seq - 1)?.role
         default: role = timeline.grant(of: user, in: scope)?.role
         }
-        // Of an erased conversation nobody is a member any more, and never was.
+        // An erased conversation has no members, now or earlier.
         guard let role, existing.author != .erased else { throw Rejection(.notFound, "not a member") }
         guard existing.isDeleted, let old = history[key]?.last(where: { !$0.isDeleted }) else {
             throw Rejection(.conflict, "not deleted")
@@ -81,11 +82,12 @@ extension OracleState {
         noteRestored(from: old.fields, to: fields, key, author: user)
     }
 
-    /// The same for what a device shows: `nil` for what it does not show, since the server would refuse it for what it says.
+    /// The same for a record as a device shows it. Returns `nil` when the device does not show it, since the server
+    /// would refuse the restore.
     ///
     /// - Parameters:
-    ///   - deleted: what a pending write has deleted; `nil` where the device does not know.
-    ///   - admitted: the written fields as a creation takes them.
+    ///   - deleted: the fields that a pending write has deleted; `nil` when the device does not know them.
+    ///   - admitted: the written fields as a creation accepts them.
     static func restored(
         _ deleted: Fields?, by written: Fields, _ admitted: Fields, _ key: RecordKey, _ collection: CollectionSchema
     ) -> Fields? {
@@ -97,7 +99,7 @@ extension OracleState {
         return fields
     }
 
-    /// A note that another one hangs on is in the same conversation.
+    /// Checks that a note and the note that it refers to are in the same conversation.
     func references(
         _ fields: Fields, _ before: Fields, _ key: RecordKey, _ scope: ScopeID
     ) throws(Rejection) {

@@ -1,9 +1,9 @@
 import TidemarkModel
 
 extension OracleState {
-    /// One mutation under the rules of access and merging, as the protocol states them.
+    /// Applies one mutation under the rules of access and merging that the protocol states.
     ///
-    /// - Returns: the contested fields, which it leaves as they are; and whether it has nothing else.
+    /// - Returns: the contested fields, which it leaves as they are; and whether it changes nothing else.
     mutating func apply(
         _ mutation: Mutation, ifSeq: SequenceNumber?, by user: UserID
     ) throws(Rejection) -> (contested: [String], isIdle: Bool) {
@@ -39,7 +39,7 @@ extension OracleState {
             return (contested, false)
         case .delete:
             let (record, role) = try living(existing, by: user, ifSeq, collection)
-            // By heart: whoever is alone in a conversation may end it.
+            // Written by hand: the only member of a conversation may delete it.
             if record.fields["memberIds"] != .array([.string(user.text)]) {
                 try allow(collection.delete, role, record.author == user)
             }
@@ -65,12 +65,13 @@ extension OracleState {
                 collection.create.subtracting([.anyone]).union(collection.create.contains(.anyone) ? [.member] : []),
                 role, true)
         }
-        // By heart: what only admins may set, and what an author may.
+        // Written by hand: the fields that only admins may set, and those that an author may.
         if key.collection == "notes", let grade = fields["grade"], grade != .null {
             guard role == .admin || role == .owner else { throw Rejection(.forbidden, "an admin's field") }
         }
         if let existing {
-            // The same author's repetition counts as done; anyone else who may create only learns that the id is taken.
+            // A repetition by the same author has succeeded before; any other user who may create only learns that the
+            // id is taken.
             guard existing.author == user, existing.scope == scope else { throw Rejection(.idConflict, "taken") }
             if key.collection == "labels", !existing.isDeleted, existing.fields != fields {
                 throw Rejection(.idConflict, "another label of the same name")
@@ -82,7 +83,7 @@ extension OracleState {
         put(key, scope: scope, fields: fields, author: user, collection)
     }
 
-    /// A label's name makes its id, by heart.
+    /// Checks that a label's id is made of its name; the rule is written by hand.
     func named(_ key: RecordKey, _ fields: Fields) throws(Rejection) {
         guard key.collection == "labels" else { return }
         guard case .string(let name)? = fields["name"], key.id == DerivedID.make(["label", name]) else {
@@ -90,7 +91,7 @@ extension OracleState {
         }
     }
 
-    /// The role that access rules see; everybody is a member of a shared scope.
+    /// The role that access rules use; every user is a member of a shared scope.
     private func role(of user: UserID, in scope: ScopeID, _ collection: CollectionSchema) -> Role? {
         if case .shared = collection.scope { return .member }
         return timeline.grant(of: user, in: scope)?.role
@@ -134,8 +135,8 @@ extension OracleState {
 }
 
 extension CollectionSchema {
-    /// The patches that take effect, and the fields of those that do not: of a `manual` field a patch counts only where its
-    /// writer saw the value that it replaces, or where it changes nothing.
+    /// The patches that take effect, and the fields of those that do not. A patch of a `manual` field takes effect only
+    /// if its writer saw the value that it replaces, or if it changes nothing.
     func parting(_ patches: [NamedPatch], over fields: Fields) -> (taken: [NamedPatch], contested: [String]) {
         var (taken, contested): ([NamedPatch], [String]) = ([], [])
         for named in patches {

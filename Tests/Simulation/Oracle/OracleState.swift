@@ -1,20 +1,20 @@
 import TidemarkModel
 import TidemarkStore
 
-/// All versions of all records, and who was a member when.
+/// All versions of all records, and the members of each scope at every number.
 struct OracleState {
     let schema: Schema
     let limits: ModelLimits
-    /// The last number given.
+    /// The last number of the order.
     private(set) var last: SequenceNumber = 0
     private(set) var history: [RecordKey: [Change]] = [:]
     private(set) var timeline = MembershipTimeline()
     private var time: Milliseconds = 0
-    /// Records that are behind the horizon: to the server it is as if they had never been.
+    /// Records that are behind the horizon: for the server they never existed.
     private(set) var forgotten: Set<RecordKey> = []
     /// Records that the current batch touched.
     private var touched: Set<RecordKey> = []
-    /// What the current batch overwrote unseen, and what all did, in the order of the writes.
+    /// The values that the current batch overwrote unseen, and those of all batches, in the order of the writes.
     private var overwritten: [Overwriting] = []
     private(set) var ledger: [RecordKey: [Overwriting]] = [:]
 
@@ -37,7 +37,8 @@ struct OracleState {
 
     func current(_ key: RecordKey) -> Change? { forgotten.contains(key) ? nil : history[key]?.last }
 
-    /// What is deleted up to the horizon is forgotten, and with a scope's own record all that belongs to the scope.
+    /// Forgets records that were deleted up to the horizon, and with a scope's own record all that belongs to the
+    /// scope.
     mutating func forget(through horizon: SequenceNumber) {
         for (key, versions) in history {
             guard let last = versions.last, last.isDeleted, last.seq <= horizon else { continue }
@@ -48,7 +49,7 @@ struct OracleState {
         for key in forgotten { ledger[key] = nil }
     }
 
-    /// All that belongs to a scope is as if it had never been, but for the tombstone of the record that opened it.
+    /// Forgets all that belongs to a scope, except for the tombstone of the record that opened it.
     mutating func erase(_ scope: ScopeID, by batch: CommittedBatch) {
         begin(batch.low, time: batch.head.time)
         last = batch.head.seq
@@ -66,7 +67,7 @@ struct OracleState {
         }
     }
 
-    /// The record as of a number; `nil` when it was not born yet.
+    /// The record at a number; `nil` before its creation.
     func version(of key: RecordKey, at seq: SequenceNumber) -> Change? { history[key]?.last { $0.seq <= seq } }
 
     mutating func begin(_ low: SequenceNumber, time: Milliseconds) {
@@ -76,7 +77,8 @@ struct OracleState {
         overwritten = []
     }
 
-    /// A write met values that its device had not shown: those under rules that replace are in the ledger.
+    /// Notes values that a write replaces and its device had not shown: if the rule replaces values, they are in the
+    /// ledger.
     mutating func noteOverwritten(
         by patches: [NamedPatch], from before: Fields, to after: Fields, _ key: RecordKey, author: UserID,
         _ collection: CollectionSchema
@@ -93,7 +95,7 @@ struct OracleState {
         }
     }
 
-    /// A restore has put other values in the place of those that were deleted.
+    /// Notes values that a restore has replaced with others.
     mutating func noteRestored(from before: Fields, to after: Fields, _ key: RecordKey, author: UserID) {
         let names = Set((before.entries + after.entries).map(\.name)).sorted()
         for name in names where before[name] != after[name] {
@@ -104,7 +106,7 @@ struct OracleState {
         }
     }
 
-    /// What a write is about: a field's value, or what a map has under the keys that the write names.
+    /// The value that a write is about: a field's value, or a map's values under the keys that the write names.
     private static func named(by patch: NamedPatch, _ fields: Fields) -> FieldValue? {
         guard case .keys(let keys) = patch.patch else { return fields[patch.field] }
         guard case .object(let map)? = fields[patch.field] else { return nil }
@@ -115,9 +117,7 @@ struct OracleState {
 
     /// Applies a whole transaction, or nothing.
     ///
-    /// - Returns: why it must be refused.
-    ///
-    /// - Returns: why it is refused, and the fields that are contested, of all records.
+    /// - Returns: the reason for a refusal, and the contested fields of all records.
     mutating func apply(
         _ transaction: Transaction, by user: UserID
     ) -> (refusal: Rejection?, contested: [ContestedFields]) {
@@ -176,7 +176,7 @@ struct OracleState {
         return elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
     }
 
-    /// Compares what the batch wrote with what the fold gave.
+    /// Compares the batch's records with those of the fold.
     func compare(with batch: CommittedBatch) throws(Violation) {
         let keys = Set(batch.records.map(\.key))
         try check(keys == touched, .merge, "batch \(batch.low) wrote other records than it accepted")
@@ -190,13 +190,13 @@ struct OracleState {
     /// Compares a stored record with the fold's last version of it.
     func compare(_ record: StoredRecord) throws(Violation) {
         guard let expected = current(record.key) else {
-            throw Violation(invariant: .stability, message: "\(record.key) came from nowhere")
+            throw Violation(invariant: .stability, message: "\(record.key) is in no accepted transaction")
         }
         try check(
             record.scope == expected.scope && record.born == expected.born, .record, "\(record.key) moved")
         try check(record.seq == expected.seq, .record, "\(record.key) at \(record.seq), not \(expected.seq)")
         let body = expected.isDeleted ? [] : expected.fields.canonicalBytes
-        // What is erased is not kept for a restore.
+        // An erased record is not kept for a restore.
         let living = expected.author == .erased ? nil : history[record.key]?.last { !$0.isDeleted }
         let buried = expected.isDeleted ? living?.fields.canonicalBytes ?? [] : []
         try check(

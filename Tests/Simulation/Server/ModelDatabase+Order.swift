@@ -3,13 +3,13 @@ import TidemarkStore
 
 /// The contract's `read` and `commit`, as events: lock, read, write, commit, answer.
 extension ModelDatabase {
-    /// The lock, while a node that has read under it plans.
+    /// The lock, held while a node that has read under it plans.
     final class ModelTurn: Turn {
         nonisolated(unsafe) private var release: (() -> Void)?
 
         init(_ release: @escaping () -> Void) { self.release = release }
 
-        /// For who commits: the lock goes with the transaction.
+        /// Called for the commit: the lock now belongs to the transaction.
         func take() -> Bool {
             defer { release = nil }
             return release != nil
@@ -27,7 +27,7 @@ extension ModelDatabase {
     struct Commit {
         let lease: Lease
         let planned: PlannedBatch
-        /// What is in it, for the oracle.
+        /// The submissions in it, for the oracle.
         let steps: [SubmittedStep]
         let done: (Result<Commitment, StoreError>) -> Void
     }
@@ -49,7 +49,7 @@ extension ModelDatabase {
                     guard lease.isHeld else { return self.unlock() }
                     let turn = ModelTurn { self.unlock() }
                     done(.success(Reading(self.tables.read(reads, in: World.workspace), turn: turn)))
-                    // A process that died over it closed its connection.
+                    // A process that died meanwhile has closed its connection.
                     if !lease.isHeld { turn.giveBack() }
                 }
             }
@@ -73,10 +73,10 @@ extension ModelDatabase {
         }
     }
 
-    /// Under the lock.
+    /// Writes the batch; the lock is held.
     private func write(_ commit: Commit) {
         let batch = commit.planned.batch
-        // A node that died now may have sent its COMMIT before.
+        // A node that dies at this moment may have sent its COMMIT before.
         if !commit.lease.isHeld, random.chance(500) { return unlock() }
         let refusesData = batch.settlements.contains { settlement in
             settlement.results.contains { $0.rejection == nil && world.poison.contains($0.transaction) }
@@ -102,7 +102,7 @@ extension ModelDatabase {
             world.committed(batch, from: commit.steps)
             let ids = commit.planned.clients.map(\.row.id)
             if tables.storedClients(ids, in: World.workspace) != commit.planned.clients {
-                world.broke(.exactlyOnce, "a node takes clients for otherwise than they are stored")
+                world.broke(.exactlyOnce, "a node has clients in another state than the tables")
             }
         } else if commit.planned.turn != nil, world.rewinds.count == 0 {
             world.broke(.tiling, "the order moved under a lock")
@@ -111,7 +111,7 @@ extension ModelDatabase {
         if isUnknown, case .written = result { lookUp(commit) } else { answer(commit, .success(result)) }
     }
 
-    /// Transactions that write into a scope that was erased, and whose tombstone is behind the horizon: an old file has them.
+    /// Transactions that write into an erased scope whose tombstone is behind the horizon: an old file has them.
     private func writers(intoErased batch: CommittedBatch) -> Set<TransactionID> {
         guard world.files.areUsed || world.salvages.saved > 0 else { return [] }
         let written = batch.records.filter { !$0.isDeleted && tables.isErased($0.scope, in: World.workspace) }
@@ -122,7 +122,7 @@ extension ModelDatabase {
 
     // MARK: Epochs
 
-    /// Under the lock, as a step of its own; `done` gets `nil` when it failed.
+    /// Begins an epoch under the lock, as a step of its own; `done` gets `nil` when it failed.
     func raiseEpoch(_ raise: EpochRaise, _ lease: Lease, done: @escaping (EpochOutcome?) -> Void) {
         let answer = { (outcome: EpochOutcome?) in
             self.world.after(self.delay()) { if lease.isHeld { done(outcome) } }
@@ -144,7 +144,7 @@ extension ModelDatabase {
         }
     }
 
-    /// the answer to COMMIT was lost; the batch's nonce tells, under the lock.
+    /// the answer to COMMIT was lost; the batch's nonce, read under the lock, shows whether it succeeded.
     private func lookUp(_ commit: Commit) {
         let batch = commit.planned.batch
         world.log("commit of \(batch.low) unknown")

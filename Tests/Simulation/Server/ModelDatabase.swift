@@ -41,7 +41,7 @@ final class ModelDatabase {
         waiting.removeFirst().run()
     }
 
-    // MARK: Everything else
+    // MARK: Other calls
 
     /// Runs a call with the delays and failures of a database; `done` gets `nil` when it failed.
     func call<Answer>(
@@ -54,7 +54,7 @@ final class ModelDatabase {
         }
     }
 
-    /// The lock is taken by nobody and wanted by nobody.
+    /// True when no node holds the lock or waits for it.
     var isIdle: Bool { !isLocked && waiting.isEmpty }
 
     static let unavailable = StoreError(.unavailable, "fault")
@@ -64,7 +64,7 @@ final class ModelDatabase {
     func delay() -> Milliseconds { random.chance(50) ? random.within(10...400) : random.within(0...4) }
 }
 
-/// A node's life: what a process began ends with it.
+/// A node's life: everything that a process began ends with it.
 struct Lease {
     let node: ServerNode
     let incarnation: Int

@@ -5,8 +5,8 @@ import TidemarkStore
 import TidemarkWire
 
 extension ServerNode {
-    /// Carries effects out in order. Sessions are independent of each other: sorting by session takes the unspecified
-    /// order of sets out of the trace.
+    /// Carries effects out in order. Sessions are independent of each other: sorting by session makes the trace
+    /// independent of the unspecified order of sets.
     func carryOut(_ effects: [SessionEffect]) {
         let ordered = effects.enumerated().sorted { ($0.element.session, $0.offset) < ($1.element.session, $1.offset) }
         for (_, effect) in ordered {
@@ -44,7 +44,7 @@ extension ServerNode {
         world.network.sendDown(connection, frame.bytes)
     }
 
-    /// What was sent is flushed on a later turn of the loop; a socket that is full tells of room by itself.
+    /// Messages are flushed on a later turn of the loop; a full socket reports by itself when it has room.
     private func awaitRoom(_ id: SessionID) {
         let lease = lease
         world.after(0) {
@@ -59,7 +59,7 @@ extension ServerNode {
         world.signOuts.closed(connection, code, reason)
         let isForgotten =
             code == .clientUnknown && world.rewinds.count > 0 || code == .clientForked && world.files.areUsed
-        // A hello that arrives after the client has come again over another connection is told to nobody.
+        // The hello may arrive after the client has connected again: then the client does not receive the close.
         let isHeard = connection.isOpenAtClient
         if code == .protocolViolation || code == .clientForked || code == .clientUnknown, !isForgotten, isHeard {
             world.broke(.exactlyOnce, "an honest client was closed with \(code.rawValue): \(reason)")
@@ -68,7 +68,7 @@ extension ServerNode {
         advance(.lost(id))
     }
 
-    /// To the other nodes, late or never.
+    /// Sends a message to the other nodes, late or never.
     private func tell(_ word: NodeMessage) {
         for other in world.nodes where other.number != number {
             if world.isChaotic, random.chance(world.plan.faults.hintLost) { continue }
@@ -87,7 +87,7 @@ extension ServerNode {
         let lease = lease
         let delivered = tail?.head
         var registration: Registration?
-        // Two calls, each with a state of its own, as over a pool of connections.
+        // Two reads, each of a state of its own, as over a pool of connections.
         let finish = {
             self.world.database.call(
                 lease,
@@ -125,7 +125,7 @@ extension ServerNode {
         }
     }
 
-    /// One read a step, each in a state of its own.
+    /// Makes one read in each step, each of a state of its own.
     private func findCommonEnd(
         _ id: SessionID, _ request: LoadRequest, _ answer: LoadAnswer, _ search: EndSearch?
     ) {
@@ -158,7 +158,7 @@ extension ServerNode {
                 }
             }
         ) { found in
-            // From below the horizon nothing is read.
+            // Nothing below the horizon is read.
             guard case .success(let window)? = found else { return self.loadFailed(id) }
             self.tail?.saw(window.head.seq)
             self.advance(.windowRead(id, window))
@@ -200,7 +200,7 @@ extension ServerNode {
         }
     }
 
-    /// A page a step, each in a state of its own.
+    /// Reads a page in each step, each of a state of its own.
     private func read(_ comparison: Comparison, for id: SessionID, after head: Head?) {
         guard let request = comparison.next else {
             connections[id]?.watch.pageRead(comparison.request.id, at: comparison.at)

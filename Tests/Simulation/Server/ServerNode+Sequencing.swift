@@ -6,7 +6,7 @@ import TidemarkWire
 @testable import TidemarkSequencer
 
 extension ServerNode {
-    /// A push over HTTP; `answer` hears of each submission's outcome unless the node dies first.
+    /// Receives a push over HTTP; `answer` gets each submission's outcome unless the node dies first.
     func received(_ call: PushCall, from user: UserID, answer: @escaping (PushOutcome) -> Void) {
         let principal = Principal(user: user)
         let entries = call.push.entries.map { context.admission.admit($0, from: principal) }
@@ -21,9 +21,9 @@ extension ServerNode {
         sequence()
     }
 
-    /// Carries out what the lane's machine wants, up to where it waits.
+    /// Carries out the effects of the lane's machine, up to the next wait.
     func sequence() {
-        // What is delivered makes sessions submit: the loop that delivers takes that up, after the whole delivery.
+        // A delivery makes sessions submit: the delivering loop sequences these after the whole delivery.
         guard !isSequencing else { return }
         isSequencing = true
         defer { isSequencing = false }
@@ -71,7 +71,7 @@ extension ServerNode {
     }
 
     private func deliver(_ batch: CommittedBatch?, _ answers: [(ticket: LaneTicket, outcome: PushOutcome)]) {
-        // Sessions may hear of the outcome before or after the rows reach them.
+        // Sessions may learn the outcome before or after the rows reach them.
         let settlesFirst = random.chance(500)
         if settlesFirst { for (ticket, outcome) in answers { settle(ticket, outcome) } }
         if isUp, let batch { delivered(batch) }

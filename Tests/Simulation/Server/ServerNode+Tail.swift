@@ -33,7 +33,7 @@ extension ServerNode {
         }
     }
 
-    /// Another node committed something, says a hint; it may be late, lost, or come twice.
+    /// A hint says that another node committed something; it may be late, lost, or come twice.
     func hinted() {
         if isUp { readTail() }
     }
@@ -60,18 +60,19 @@ extension ServerNode {
         }
     }
 
-    /// The database went back: begins again at its head.
+    /// The database went back: follows its order again from the present head.
     private func restart(after lost: Head) {
-        // Where it stood may have gone behind the horizon while it read: then it begins again, and no epoch does.
+        // The node's position may have gone behind the horizon during the read: then it begins again, without a new
+        // epoch.
         if world.rewinds.count == 0, lost.seq >= world.compactions.horizon {
-            world.broke(.stability, "n\(number) takes an order that stands for a lost one")
+            world.broke(.stability, "n\(number) accepts an order that has replaced a lost one")
         }
         raise(.lost(lost), .head) { isDone in
             if isDone { self.beginAgain() } else { self.isReadingTail = false }
         }
     }
 
-    /// Begins an epoch where the condition holds; false when the database does not answer.
+    /// Begins an epoch if the condition holds; false when the database does not answer.
     func raise(_ condition: EpochRaise.Condition, _ reason: EpochReason, done: @escaping (Bool) -> Void) {
         let raise = EpochRaise(condition, reason: reason, nonce: random.next(), now: clock)
         world.database.raiseEpoch(raise, lease) { outcome in
@@ -100,10 +101,10 @@ extension ServerNode {
         isAstray = true
     }
 
-    /// A batch that this node committed.
+    /// Delivers a batch that this node committed.
     func delivered(_ batch: CommittedBatch) {
         if batch.head.seq <= missedThrough, !isAstray {
-            world.broke(.ownBatches, "n\(number) told \(batch.head.seq) and had missed \(missedThrough)")
+            world.broke(.ownBatches, "n\(number) delivers \(batch.head.seq) and has missed \(missedThrough)")
         }
         deliver(tail?.committed(batch) ?? [])
         guard isUp else { return }
@@ -111,7 +112,7 @@ extension ServerNode {
         for other in world.nodes where other.number != number { hint(other) }
     }
 
-    /// The database went back while a batch was on its way here: nobody knows it yet.
+    /// Notes batches on their way here that the database has lost; no node has noticed yet.
     private func noteLost(_ output: Tail.Output) {
         let head: Head
         switch output {

@@ -2,9 +2,9 @@ import TidemarkHub
 import TidemarkModel
 import TidemarkStore
 
-/// Tokens are checked, and judged by what was revoked, as the product's loops do it.
+/// Checks tokens and judges them by the revocations, as the product's loops do.
 extension ServerNode {
-    /// Keys may have to be fetched first, and while faults happen there may be none.
+    /// Keys may have to be fetched first; while faults strike, the fetch may fail.
     func verify(_ id: SessionID, _ token: String) {
         let isSlow = world.isChaotic && tokenRandom.chance(150)
         let lease = lease
@@ -14,7 +14,7 @@ extension ServerNode {
             let verdict = isDown ? .unavailable : self.verdict(on: token)
             if connection.issued == nil { connection.issued = verdict.issuedAt }
             self.advance(.verified(id, verdict))
-            // What is answered to a fresh token still goes out under the one before.
+            // The answer to a new token is still sent under the token before it.
             if let issued = verdict.issuedAt { connection.issued = issued }
             self.judge(id)
         }
@@ -30,7 +30,7 @@ extension ServerNode {
         return book.judge(identity, .later).map { .revoked($0) } ?? verdict
     }
 
-    /// Ends a connection whose token counts no more; true where it does.
+    /// Ends a connection whose token is revoked or expired; true when it does.
     @discardableResult
     func judge(_ id: SessionID) -> Bool {
         guard let connection = connections[id], let session = hub.session(id), let identity = session.identity else {
@@ -42,7 +42,7 @@ extension ServerNode {
         return true
     }
 
-    /// Reads what was revoked, and ends the connections that it concerns.
+    /// Reads new revocations and ends the connections that they concern.
     func followRevocations() {
         world.database.call(lease, { [world] _ in world.signOuts.rows }) { rows in
             guard let rows else { return }
@@ -54,7 +54,7 @@ extension ServerNode {
         }
     }
 
-    /// Twice a second, as the product looks.
+    /// Repeats that twice a second, as the product does.
     func keepFollowingRevocations() {
         guard world.signOuts.planned > 0 else { return isBookRead = true }
         followRevocations()

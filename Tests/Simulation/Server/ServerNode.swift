@@ -5,9 +5,9 @@ import TidemarkWire
 
 @testable import TidemarkSequencer
 
-/// One server process: the real fan-out, tail, lane and sequencer, carried out as the product's executors do.
+/// One server process: the real hub, tail, lane and sequencer, run as the product's executors do.
 final class ServerNode {
-    /// Who waits for the outcome of a submission.
+    /// The client that waits for the outcome of a submission.
     struct LaneTicket: Sendable {
         enum Receiver: Sendable {
             case session(SessionID)
@@ -31,9 +31,9 @@ final class ServerNode {
     private(set) var isUp = false
     var clockOffset: Milliseconds = 0
     var random: SplitMix
-    /// For the checks of tokens.
+    /// Randomness for the checks of tokens.
     var tokenRandom: SplitMix
-    /// With the keys that it was started with.
+    /// The context with the keys that the node was started with.
     private(set) var context: SessionContext
     let sequencer: Sequencer
 
@@ -42,22 +42,22 @@ final class ServerNode {
     var lane: LaneQueue<LaneTicket>
     var machine: LaneMachine<LaneTicket>
     var isSequencing = false
-    /// Before another try of an unavailable store.
+    /// True while it waits before it tries an unavailable store again.
     var isPausing = false
     /// The end of the last batch that was missed.
     var missedThrough: SequenceNumber = 0
     var isReadingTail = false
-    /// Whose tokens count no more, as far as it knows.
+    /// The revocations that it knows.
     var book = RevocationBook()
     var revocationsKnown = 0
-    /// Before, no token is judged.
+    /// Until it is true, no token is judged.
     var isBookRead = false
-    /// The database went back behind what this node gave out, and it has not noticed.
+    /// True from the moment the database goes back behind a batch that this node delivered, until the node notices.
     var isAstray = false
     var mustReadAgain = false
-    /// Neither hints nor its own looks at the database reach it before.
+    /// Until then neither hints nor its own reads show it new batches.
     var deafUntil: Milliseconds = 0
-    /// What waits until the workspace is followed.
+    /// Actions that wait until the workspace is followed.
     var whenFollowed: [() -> Void] = []
     var connections: [SessionID: Connection] = [:]
     /// HTTP calls that wait for an answer.
@@ -84,12 +84,12 @@ final class ServerNode {
 
     var clock: Milliseconds { world.now + clockOffset }
     var lease: Lease { Lease(node: self, incarnation: incarnation) }
-    /// Nothing to sequence, and everything that was committed delivered.
+    /// True when nothing is to be sequenced, and everything that was committed is delivered.
     var isIdle: Bool {
         isUp && machine.isEmpty && lane.isEmpty && tail?.head.seq == world.oracle.head.seq
     }
 
-    /// Batches of this node are on their way, or untold.
+    /// True while batches of this node are being committed or delivered.
     var isCommitting: Bool { !machine.isEmpty || !lane.isEmpty }
 
     // MARK: Life
@@ -131,7 +131,7 @@ final class ServerNode {
         world.after(random.within(50...6_000)) { self.start() }
     }
 
-    /// Stops in an orderly way, and is started anew.
+    /// Stops in an orderly way, and is started again.
     func drain() {
         guard isUp else { return }
         world.log("n\(number) drains")
@@ -140,7 +140,7 @@ final class ServerNode {
         world.after(random.within(500...8_000)) { if lease.isHeld { self.crash() } }
     }
 
-    /// A chance to die between any two effects.
+    /// Dies with some probability; called between any two effects.
     func perhapsCrash() -> Bool {
         guard world.isChaotic, world.crashesLeft > 0, random.chance(world.plan.faults.crash) else { return false }
         world.crashesLeft -= 1
@@ -169,7 +169,7 @@ final class ServerNode {
         advance(.lost(connection.id))
     }
 
-    /// The socket's buffer filled up or emptied.
+    /// The socket's buffer became full or empty.
     func noteBuffer(_ connection: Connection) {
         let most = world.plan.socketBytesMax
         let isBlocked = connection.isBlocked ? connection.buffered > most / 2 : connection.buffered > most
@@ -193,7 +193,7 @@ final class ServerNode {
         world.after(1_000) { if lease.isHeld { self.tick() } }
     }
 
-    /// Runs the machine and carries out what it wants.
+    /// Runs the machine and carries out its effects.
     func advance(_ event: HubEvent) {
         var effects: [SessionEffect] = []
         hub.apply(event, now: clock, into: &effects)

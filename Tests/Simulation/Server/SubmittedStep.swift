@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkSequencer
 
-/// One entry of a submission as the oracle hears of it: whose, which number, which transaction.
+/// One entry of a submission for the oracle: its client, number and transaction.
 struct SubmittedStep {
     let client: ClientID
     let user: UserID
@@ -9,9 +9,9 @@ struct SubmittedStep {
     let connection: Int64
     let number: Int64
     let transaction: TransactionID
-    /// The device parked it before it was sent: only its number came, with nothing in it.
+    /// True when the device parked it before it was sent: only its number arrived, with nothing in it.
     let isVoid: Bool
-    /// The sequencer was told to refuse it, since the database will not store it.
+    /// True when the sequencer had to refuse it, since the database cannot store it.
     let isRefused: Bool
 
     static func steps(of submissions: [Submission], refusing: Bool) -> [SubmittedStep] {

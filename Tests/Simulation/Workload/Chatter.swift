@@ -2,8 +2,8 @@ import Tidemark
 import TidemarkModel
 import TidemarkWire
 
-/// People type: each says something ephemeral now and then, mostly where they are members, sometimes where they were, or
-/// never have been.
+/// Users type: each sends an ephemeral message now and then, mostly where they are members, sometimes where they were,
+/// or never have been.
 final class Chatter {
     private unowned let world: World
     private var random: SplitMix

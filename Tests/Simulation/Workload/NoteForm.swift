@@ -1,7 +1,7 @@
 import Foundation
 import Tidemark
 
-/// What a form shows of a note.
+/// The values that a form shows of a note.
 struct NoteForm: SyncModel {
     static let collection = "notes"
     var id: UUID

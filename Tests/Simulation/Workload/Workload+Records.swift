@@ -19,10 +19,10 @@ extension Workload {
         return [create("conversations", id, conversation), create("messages", newID(), first)]
     }
 
-    /// Words that say in which scope they are written.
+    /// Text that ends with a mark of the scope in which it is written.
     static func words(_ text: String, in scope: String) -> String { text + mark(of: ScopeID(scope)) }
 
-    /// What all words of a scope end with, and nothing else that a device keeps.
+    /// The mark at the end of every text of a scope; nothing else that a device keeps ends with it.
     static func mark(of scope: ScopeID) -> String { "~\(scope.text.suffix(12))" }
 
     func message(on device: Device) -> [Mutation]? {
@@ -44,7 +44,7 @@ extension Workload {
         note["sign"] = .string(device.owner.text)
         if random.chance(300) { note["stamp"] = .integer(Int64(random.below(9))) }
         if random.chance(150) { note["grade"] = .integer(Int64(random.below(9))) }
-        // Also of another conversation, or one that is gone.
+        // The parent may be of another conversation, or deleted.
         if random.chance(200), let parent = random.pick(device.ids(of: "notes")) {
             note["parent"] = .string(parent.description)
         }
@@ -71,20 +71,20 @@ extension Workload {
         ]
         if random.chance(200) { device.feed(.history(RecordKey(collection: "notes", id: id))) }
         if world.events.isMultiple(of: 3) { device.feed(.compare) }
-        // Most people know what is theirs to change.
+        // Most users change only the fields that they may change.
         let isBold = random.chance(200)
         let patches = random.some(all).filter { isBold || !["stamp", "sign"].contains($0.field) }
         return patches.isEmpty ? nil : [update("notes", id, patches)]
     }
 
-    /// A label that others may have made as well: its name makes its id.
+    /// A label that others may have created as well: its name makes its id.
     func label(on device: Device) -> [Mutation]? {
         if random.chance(400), let id = random.pick(device.ids(of: "labels")) {
             return [update("labels", id, [NamedPatch("color", .set(.string("c\(random.below(9))")))])]
         }
         guard let scope = random.pick(device.heldScopes) else { return nil }
         let (name, color) = ("l\(random.below(5))", "c\(random.below(3))")
-        // Few take an id that is not the name's.
+        // Few use an id that does not come from the name.
         let id = random.chance(950) ? DerivedID.make(["label", name]) : newID()
         return [
             create(
@@ -99,20 +99,20 @@ extension Workload {
         return [bury(key, on: device)]
     }
 
-    /// The deletion of a record that the device shows, which people remember.
+    /// The deletion of a record that the device shows; the workload remembers it.
     private func bury(_ key: RecordKey, on device: Device) -> Mutation {
         deleted[key] = device.scope(of: key)
         buried[key] = device.fields(of: key)
         return Mutation(key: key, action: .delete)
     }
 
-    /// Brings back what once was, in whoever's name, as it was or otherwise.
+    /// Restores a deleted record, as any of its users, unchanged or changed.
     func undelete(on device: Device) -> [Mutation]? {
         guard let key = random.pick(deleted.keys.sorted()), let scope = deleted[key] else { return nil }
         return [restore(key, in: scope, on: device)]
     }
 
-    /// Deletes a record and brings it back at once: in one transaction, or in two.
+    /// Deletes a record and restores it at once: in one transaction, or in two.
     func replace(_ collection: String, on device: Device) -> [Mutation]? {
         let solos = Set(world.devices.compactMap(\.watch.solo))
         guard let id = random.pick(device.ids(of: collection).filter { !solos.contains($0) }) else { return nil }
@@ -127,7 +127,7 @@ extension Workload {
         return [deletion, restore(key, in: scope, on: device)]
     }
 
-    /// The creator of a conversation is removed, and the conversation deleted.
+    /// Removes the creator of a conversation, and deletes the conversation.
     func depose(on device: Device) -> [Mutation]? {
         guard let scope = random.pick(device.heldScopes), let id = UniqueID(scope) else { return nil }
         let key = RecordKey(collection: "conversations", id: id)
@@ -199,7 +199,7 @@ extension Workload {
         return [update("directory", id, [NamedPatch("visits", .increment(1))])]
     }
 
-    /// The record that nobody else touches, with a revision that rises with every write.
+    /// The record that no other device writes, with a revision that rises with every write.
     func writeSolo(on device: Device) -> [Mutation]? {
         if let solo = device.watch.solo, let revision = device.revision(of: solo) {
             return [update("notes", solo, [NamedPatch("rev", .set(.integer(revision + 1)))])]

@@ -3,16 +3,16 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// What apps do: each action is one local transaction on some device, whether it is connected or not.
+/// The actions of apps: each is one local transaction on some device, connected or not.
 final class Workload {
     unowned let world: World
     var random: SplitMix
-    /// Ids that several users use as if each had made it.
+    /// Ids that several users use as if each had made them.
     private let contested: [LocalID]
-    /// Scopes and records that once were; people act on what they remember.
+    /// Scopes and records that existed once; users act on what they remember.
     var remembered: [ScopeID] = []
     var deleted: [RecordKey: ScopeID] = [:]
-    /// What their devices showed of them.
+    /// The fields of deleted records, as their devices showed them.
     var buried: [RecordKey: Fields] = [:]
 
     init(_ world: World) {
@@ -25,7 +25,7 @@ final class Workload {
         for _ in 0..<world.plan.actionCount {
             world.after(random.within(0...world.plan.chaosTime)) { self.act() }
         }
-        // People begin with a conversation.
+        // Users begin with a conversation.
         world.after(1) { self.onWriter { self.openConversation(on: $0) } }
     }
 
@@ -41,7 +41,7 @@ final class Workload {
     }
 
     private func choose(on device: Device) -> [Mutation]? {
-        // What was refused is looked at often: sent again late, it meets what others wrote meanwhile.
+        // Refused transactions are handled often: sent again late, they meet what others wrote meanwhile.
         if random.chance(80) { return dealWithParked(on: device) }
         if world.compactions.planned > 0, random.chance(250) {
             return delete(["notes", "notes", "messages", "conversations"][random.below(4)], on: device)
@@ -77,13 +77,13 @@ final class Workload {
         return [create("notes", id, ["conversationId": .string(scope), "body": .string(device.owner.text)])]
     }
 
-    /// Writes into a conversation that was heard of, member or not.
+    /// Writes into a conversation that the device knows of, member or not.
     private func intrude(on device: Device) -> [Mutation]? {
         guard let scope = random.pick(remembered) else { return nil }
         return [create("messages", newID(), ["conversationId": .string(scope.text), "text": "let me in"])]
     }
 
-    /// A form that is open for a while, and saved whatever has come meanwhile.
+    /// A form that is open for a while, and saved whatever has arrived meanwhile.
     private func openForm(on device: Device) -> [Mutation]? {
         let solos = Set(world.devices.compactMap(\.watch.solo))
         guard let id = random.pick(device.ids(of: "notes").filter({ !solos.contains($0) })),
@@ -129,7 +129,7 @@ final class Workload {
         var transaction = Transaction(id: newID(), mutations: mutations, clientTime: device.clock)
         if random.chance(60) { transaction.ifSeq = max(0, device.position() - Int64(random.below(4))) }
         if world.isChaotic, random.chance(world.plan.faults.poison) { world.poison.insert(transaction.id) }
-        // Most apps write by the call that is made for them.
+        // Most apps use the API for writes.
         guard transaction.ifSeq == nil, random.chance(600) else { return device.write(transaction) }
         device.writeAsApp(transaction, inParts: random.chance(700))
     }

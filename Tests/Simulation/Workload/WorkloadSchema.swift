@@ -1,12 +1,12 @@
 import TidemarkModel
 
-/// The collections of the simulated app: every merge rule, every kind of scope, every access rule that varies.
+/// The collections of the simulated app: every merge rule, every kind of scope, every access rule with variants.
 ///
-/// The app has an earlier version, in which one field has the name that server and wire keep for ever.
+/// The app has an earlier version, in which one field has the name that server and wire use for ever.
 struct WorkloadSchema {
-    /// What the server is told, and what the present version of the app has.
+    /// The schema of the server and of the present version of the app.
     let present: Schema
-    /// What the earlier version of the app has.
+    /// The schema of the earlier version of the app.
     let earlier: Schema
 
     static let renamed = (collection: "notes", from: "detail", to: "details")
@@ -17,7 +17,7 @@ struct WorkloadSchema {
         earlier = try Schema(json: Array(Self.json(#""\#(from)": "json""#).utf8))
     }
 
-    /// By the names that server and wire use.
+    /// The fields by the names that server and wire use.
     static func stored(_ fields: Fields, of collection: String) -> Fields {
         guard collection == renamed.collection, let value = fields[renamed.to] else { return fields }
         var stored = fields
@@ -25,7 +25,7 @@ struct WorkloadSchema {
         return stored
     }
 
-    /// As server and wire know what an app of any version has written.
+    /// A transaction of an app of any version, with the names that server and wire use.
     static func stored(_ transaction: Transaction) -> Transaction {
         var stored = transaction
         for (index, mutation) in transaction.mutations.enumerated() where mutation.key.collection == renamed.collection

@@ -2,16 +2,16 @@ import TidemarkHub
 import TidemarkModel
 import TidemarkStore
 
-/// The database forgets what is old, while devices are away: with horizons of seconds, where real ones are of months.
+/// The database forgets old data while devices are away: its horizons are seconds, where real ones are months.
 final class Compactions {
     private unowned let world: World
     private var random: SplitMix
     let planned: Int
-    /// How many tombstones went.
+    /// The number of tombstones that were deleted.
     private(set) var tombstones = 0
-    /// What is behind it is not there any more.
+    /// The number up to which the database has forgotten the past.
     private(set) var horizon: SequenceNumber = 0
-    /// How often a device that stood below the horizon was told to fill its scopes anew, and to compare what it holds.
+    /// The number of times that the server asked a device below the horizon to fill and compare its copy anew.
     private(set) var refilled = 0
     private(set) var compared = 0
     private static let keepMax: Milliseconds = 2_500
@@ -28,10 +28,10 @@ final class Compactions {
 
     func noteReturn(isCompared: Bool) { if isCompared { compared += 1 } else { refilled += 1 } }
 
-    /// Between two batches: the oracle knows no batch that was planned before and written after.
+    /// Compacts between two batches: the oracle cannot handle a batch that was planned before and written after.
     private func compact() {
         guard world.database.isIdle else { return world.after(1) { self.compact() } }
-        // A node reads the order on from where it stands: none is ever as far behind as a horizon.
+        // A node continues reading at its position: in production no node is ever as far behind as a horizon.
         let nodes = world.nodes.compactMap { $0.isUp ? $0.tail?.head.time : nil }.min() ?? world.now
         let time = min(world.now - random.within(0...Self.keepMax), nodes)
         let openers = world.schema.collections.filter { $0.scope == .ownRecord }.map(\.name)

@@ -3,17 +3,17 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Rows of a device are damaged while people write: they vanish, change, get an older number, or appear without the server. A
-/// comparison finds them, and they are fetched anew (R-70, I-25).
+/// Rows of a device are damaged while users write: they vanish, change, get an older number, or appear without the
+/// server. A comparison finds them, and they are fetched anew (R-70, I-25).
 final class Damages {
     private unowned let world: World
     private var random: SplitMix
     let planned: Int
-    /// Records that were damaged, that comparisons found, and that the server was told of.
+    /// The numbers of records that were damaged, that comparisons found, and that were reported to the server.
     private(set) var planted = 0
     private(set) var found = 0
     private(set) var told: Int64 = 0
-    /// A comparison is asked for again so often, since a process that is killed forgets it.
+    /// The time after which a comparison is requested again, since a process that is killed forgets it.
     private static let pause: Milliseconds = 8_000
 
     init(_ world: World) {
@@ -28,7 +28,7 @@ final class Damages {
 
     func told(_ records: Int64) { told += records }
 
-    /// No more is found than was damaged, and nothing where nothing was.
+    /// Checks that no more is found than was damaged, and nothing in undamaged copies.
     func found(_ difference: CopyDifference, on device: Device) {
         found += difference.records
         world.require(
@@ -62,11 +62,12 @@ final class Damages {
         }
     }
 
-    /// - Returns: false where there was nothing to damage.
+    /// - Returns: false when there was nothing to damage.
     private func damageOne(of device: Device, _ db: Database) throws -> Bool {
         let collections = world.schema.collections.filter { $0.scope != .ownRecord }
         guard let name = random.pick(collections)?.name, let table = device.database.tables[name] else { return false }
-        // Rows that the engine itself keeps as the server's word, but for the one by which this course judges the order of writes.
+        // Rows that the engine itself keeps as the server's, except for the record by which this course judges the
+        // order of writes.
         let sql = """
             SELECT \(table.columnsSQL) FROM \(table.quotedName) AS r
             WHERE state = 'synced' AND seq > 1 AND local_id <> ?

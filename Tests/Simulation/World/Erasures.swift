@@ -6,7 +6,7 @@ final class Erasures {
     private unowned let world: World
     private var random: SplitMix
     let planned: Int
-    /// Scopes that were erased, with how many records each had.
+    /// The erased scopes, with the number of records that each had.
     private(set) var erased: [ScopeID: Int] = [:]
 
     init(_ world: World) {
@@ -19,7 +19,7 @@ final class Erasures {
         for _ in 0..<planned { world.after(random.within(2_000...world.plan.chaosTime)) { self.erase() } }
     }
 
-    /// Between two batches: the oracle knows no batch that was planned before and written after.
+    /// Erases between two batches: the oracle cannot handle a batch that was planned before and written after.
     private func erase() {
         guard world.database.isIdle else { return world.after(1) { self.erase() } }
         let state = world.oracle.state

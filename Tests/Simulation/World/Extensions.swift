@@ -4,12 +4,12 @@ import TidemarkModel
 @testable import Tidemark
 @testable import TidemarkExtension
 
-/// Extensions of apps, which write while the app runs or does not: into a folder from which the app takes each write once.
+/// Extensions of apps, which write whether the app runs or not: into a folder from which the app takes each write once.
 final class Extensions {
     private unowned let world: World
     private var random: SplitMix
     let planned: Int
-    /// Writes by device that its app has not taken yet.
+    /// Writes by device that its app has not adopted yet.
     private var waiting: [Int: Set<TransactionID>] = [:]
     private(set) var adopted = 0
     private let root = FileManager.default.temporaryDirectory.appending(path: "spools-\(UUID())")
@@ -17,7 +17,7 @@ final class Extensions {
     init(_ world: World) {
         self.world = world
         random = SplitMix(seed: world.plan.seed, "extensions")
-        // A file that is put back may be from before a write was taken.
+        // A restored file may be from before a write was adopted.
         planned = random.chance(250) && world.files.planned == 0 ? 2 + random.below(8) : 0
     }
 
@@ -27,7 +27,7 @@ final class Extensions {
         for _ in 0..<planned { world.after(random.within(500...world.plan.chaosTime)) { self.write() } }
     }
 
-    /// Nothing waits, as far as devices run.
+    /// True when no running device has writes to adopt.
     var isDone: Bool { waiting.values.allSatisfy(\.isEmpty) }
 
     private func folder(of device: Device) -> SpoolFolder {
@@ -46,11 +46,11 @@ final class Extensions {
         }
         world.log("d\(device.number)'s extension writes \(id)")
         waiting[device.number, default: []].insert(id)
-        // People open the app after a while.
+        // Users open the app after a while.
         world.after(random.within(0...4_000)) { self.adopt(on: device) }
     }
 
-    /// By what the app has published, which may be old by the time that it is taken.
+    /// A step based on the values that the app has published, which may be outdated when it is adopted.
     private func step(on device: Device) -> SpoolStep? {
         let solos = Set(world.devices.compactMap(\.watch.solo))
         let notes = device.ids(of: "notes").filter { !solos.contains($0) }
@@ -76,7 +76,7 @@ final class Extensions {
         }
     }
 
-    /// The app takes what waits; it may be killed before the files are gone.
+    /// The app adopts the waiting writes; it may be killed before the files are deleted.
     func adopt(on device: Device) {
         guard device.machine != nil, waiting[device.number]?.isEmpty == false else { return }
         let (folder, position) = (folder(of: device), device.position())
@@ -87,7 +87,7 @@ final class Extensions {
                     world.require(
                         waiting[device.number]?.remove(id) != nil, .exactlyOnce, "d\(device.number) takes \(id) twice")
                     device.watch.wrote(id)
-                    // What the device refuses is sent when a person wants it.
+                    // The user sends a write that the device has refused.
                     if let written = try database.written(id) {
                         world.oracle(wrote: written, by: device.owner, after: position)
                     }

@@ -1,5 +1,5 @@
-/// How often each fault strikes, in a thousand opportunities. A seed draws a subset: bugs hide behind faults that mask
-/// each other.
+/// The frequency of each fault, in a thousand opportunities. Each seed draws a subset: faults that mask each other hide
+/// bugs.
 struct FaultRates {
     // Network.
     var cut = 0

@@ -3,18 +3,18 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Files of devices that are copied while people write: put back later, as by a backup of the phone, or opened by another
-/// installation beside the first (I-23). Nobody is told.
+/// Files of devices that are copied while users write: restored later, as by a backup of the phone, or opened by
+/// another installation beside the first (I-23). Neither device nor server is notified.
 ///
-/// What was written on a device after its file was copied, and reached the server, comes back from there. What did not is gone
-/// with the file, and no check asks for it.
+/// Data that was written after the copy and reached the server returns from there. Unsent data is lost with the
+/// file, and no check expects it.
 final class FileCopies {
-    /// A device's file, and what was known of it then.
+    /// A device's file, and the watch's knowledge of it at that time.
     private struct Copy {
         let device: Device
         let file: DatabaseQueue
         let watch: CopyWatch
-        /// How often the database had gone back.
+        /// The number of rewinds of the database at that time.
         let rewinds: Int
     }
 
@@ -23,7 +23,7 @@ final class FileCopies {
     let planned: Int
     private(set) var restored = 0
     private(set) var cloned = 0
-    /// Client ids that were given up because another file uses them.
+    /// The number of client ids that were given up because another file uses them.
     private(set) var forks = 0
 
     init(_ world: World) {
@@ -32,7 +32,7 @@ final class FileCopies {
         planned = random.chance(200) ? 1 + random.below(2) : 0
     }
 
-    /// A file has been in two places: numbers of one client id may have been used twice.
+    /// True when a file was on two devices: numbers of one client id may have been used twice.
     var areUsed: Bool { restored + cloned > 0 }
 
     func schedule() {
@@ -55,7 +55,7 @@ final class FileCopies {
         }
     }
 
-    /// Not once the faults are over: an older file has less of what a person scrolled back to.
+    /// Restores a copy, unless the faults have ended: an older file has less of what a user scrolled back to.
     private func restore(_ copy: Copy) {
         guard world.isChaotic, !copy.device.watch.isDamaged else { return }
         restored += 1
@@ -71,9 +71,9 @@ final class FileCopies {
         guard world.isChaotic else { return }
         cloned += 1
         world.log("d\(copy.device.number) has a copy of its file opened elsewhere")
-        // Two devices write what was the record of one.
+        // Two devices now write the record that belonged to one.
         copy.device.watch.solo = nil
-        // A phone's system knows that the installation is another one; that of a virtual machine's image is the same.
+        // A phone's system knows that the installation is another one; a virtual machine's image looks like the same.
         let isOtherInstallation = random.chance(500)
         do {
             try world.add(copy.file, of: copy.device, watch: watch(of: copy), adopts: isOtherInstallation)

@@ -2,7 +2,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Faults that come on their own account: background suspensions, stalls, drains, clock jumps.
+/// Faults that strike at any time: background suspensions, stalls, drains, clock jumps.
 final class Mischief {
     private unowned let world: World
     private var random: SplitMix
@@ -29,7 +29,7 @@ final class Mischief {
             if random.chance(faults.clockJump) {
                 let jump = random.within(-15_000...15_000)
                 if random.chance(500) {
-                    // People set clocks by days; those of servers run on.
+                    // Users set clocks by days; those of servers run on.
                     let date = random.chance(300) ? random.within(-86_400_000...86_400_000) : jump
                     world.after(time) { device.clockOffset = date }
                 } else {
@@ -43,7 +43,7 @@ final class Mischief {
         scheduleLooks()
     }
 
-    /// A day's comparison comes at any moment.
+    /// The daily comparison happens at any moment.
     private func scheduleLooks() {
         var random = SplitMix(seed: world.plan.seed, "looks")
         guard random.chance(500) else { return }
@@ -52,7 +52,7 @@ final class Mischief {
         }
     }
 
-    /// Devices run out of room, and people scroll back to what was evicted.
+    /// Devices run out of space, and users scroll back to what was evicted.
     private func scheduleTrimming() {
         var random = SplitMix(seed: world.plan.seed, "cache")
         var time: Milliseconds = 1_000

@@ -1,21 +1,21 @@
 import TidemarkModel
 import TidemarkStore
 
-/// A database that goes back: the last commits are lost, as by a failover to a copy that lags behind, or a restored backup.
-/// Processes run on or end with it, and one may notice late. Nobody is told.
+/// A database that goes back: the last commits are lost, as by a failover to a copy that lags behind, or a restored
+/// backup. Processes continue or end with it, and one may notice late. No node is notified.
 ///
-/// What was committed and lost is lost: no check asks for it any more, and what it stands on begins anew with the state
-/// that the database went back to. Until a client was welcomed after it, it may show what is lost, and nothing that it
-/// shows or is sent by a node that has not noticed is judged.
+/// No check expects a commit that was lost. All expectations begin anew with the state that the database went back
+/// to. Until a client is welcomed again, it may show lost records; what it shows, or is sent by a node that has not
+/// noticed, is not judged.
 final class Rewinds {
     private unowned let world: World
     private var random: SplitMix
-    /// How often it happens in this course.
+    /// The number of rewinds in this course.
     let planned: Int
     private(set) var count = 0
-    /// Epochs that began.
+    /// The number of epochs that began.
     var epochs = 0
-    /// Copies that went back as far as the database did, and records that these fetched again by ids.
+    /// The number of copies that went back with the database, and of records that these fetched again by ids.
     var tails = 0
     var fetched = 0
     /// The states that were lost.
@@ -34,14 +34,14 @@ final class Rewinds {
         for _ in 0..<planned { world.after(random.within(1_500...world.plan.chaosTime)) { self.rewind() } }
     }
 
-    /// To be called when a batch is in the tables.
+    /// Saves the state; called when a batch is in the tables.
     func committed() {
         guard planned > 0 else { return }
         past.append((world.database.tables, world.oracle))
         if past.count > Self.commitsKept { past.removeFirst() }
     }
 
-    /// The records that have a state with a number above this one, in any order that there ever was.
+    /// The records with a state above this number, in any order that ever existed.
     func written(after seq: SequenceNumber) -> Set<RecordKey> {
         var keys: Set<RecordKey> = []
         for state in lost + [world.oracle.state] {
@@ -61,7 +61,7 @@ final class Rewinds {
         world.database.tables = present.tables
         world.goBack(to: present.oracle)
         for node in world.nodes { node.databaseWentBack() }
-        // All processes end with it, or one of them; or one notices late.
+        // All processes end with it, or one of them does, or one notices late.
         let fate = random.below(4)
         for node in world.nodes {
             if fate == 0 || (fate == 1 && node.number == 0) { node.crash() }
@@ -69,7 +69,7 @@ final class Rewinds {
         }
         for device in world.devices {
             device.watch.databaseWentBack()
-            // What a server has said before it closed the connection may still be on its way.
+            // Messages that a server sent before it closed the connection may still be on their way.
             if let connection = device.connection, !connection.isOpenAtServer { connection.watch.isVoid = true }
         }
     }

@@ -2,8 +2,9 @@ import Crypto
 import TidemarkHub
 import TidemarkModel
 
-/// The key that cursors are sealed with is changed while nodes serve: each node accepts the new key, then each seals with it, then
-/// the old one goes. One node after the other is restarted with each step, and the next step begins when all have taken it.
+/// The key that seals cursors is changed while nodes serve: each node accepts the new key, then each seals with it,
+/// then the old one is removed. The nodes restart one after the other in each step. The next step begins when all have
+/// finished.
 final class Rotations {
     private unowned let world: World
     private var random: SplitMix
@@ -11,7 +12,7 @@ final class Rotations {
     let planned: Int
     /// Restarts of nodes with other keys than before.
     private(set) var restarts = 0
-    /// Connections that went on from a cursor that their node would have sealed otherwise.
+    /// Connections that continued from a cursor that their node would have sealed with another key.
     private(set) var continued = 0
     /// Every key that was ever used, the oldest first.
     private var keys: [SymmetricKey]
@@ -30,13 +31,13 @@ final class Rotations {
         SymmetricKey(data: [UInt8](repeating: 7 + number, count: 32))
     }
 
-    /// Opens the cursors of every key: for checks.
+    /// Opens the cursors of every key, for checks.
     var everySeal: CursorSeal { Self.seal(keys.reversed()) }
 
     /// The seal with which a node starts.
     func seal(of node: Int) -> CursorSeal { Self.seal(settings[node]) }
 
-    /// A client went on from a cursor at this node.
+    /// A client has continued from a cursor at this node.
     func goesOn(from cursor: String, at node: Int) {
         guard let place = everySeal.read(cursor, workspace: World.workspace.text) else { return }
         let own = seal(of: node).cursor(place.head, looked: place.looked, workspace: World.workspace.text)
@@ -73,7 +74,7 @@ final class Rotations {
         whenStarted(node, after: before) { self.restart(from: number + 1, with: step, then: done) }
     }
 
-    /// Waits until the node was started once more.
+    /// Waits until the node has restarted.
     private func whenStarted(_ node: ServerNode, after incarnation: Int, then next: @escaping () -> Void) {
         world.after(random.within(200...1_500)) {
             guard self.world.isChaotic else { return }

@@ -4,8 +4,8 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Files of devices that are damaged while people write: the app saves into a new file what was not settled, and goes on under
-/// another client id. Whatever tables are gone, no write is.
+/// Files of devices that are damaged while users write: the app saves the unsettled writes into a new file, and
+/// continues with another client id. No write is lost, whichever tables are.
 final class Salvages {
     private unowned let world: World
     private var random: SplitMix
@@ -17,7 +17,7 @@ final class Salvages {
     init(_ world: World) {
         self.world = world
         random = SplitMix(seed: world.plan.seed, "salvages")
-        // Copies of the file, and of what an extension wrote, would bring a write a second time.
+        // Copies of the file, and writes of an extension, would bring a write a second time.
         let isAlone = world.files.planned == 0 && world.extensions.planned == 0
         planned = random.chance(400) && isAlone ? 1 + random.below(2) : 0
     }
@@ -43,7 +43,8 @@ final class Salvages {
         }
     }
 
-    /// A file in which some tables cannot be read, or the beginning, but for the tables of what exists nowhere else.
+    /// Writes a file in which some tables, or its beginning, cannot be read. Tables whose data exists nowhere else stay
+    /// whole.
     private func writeDamaged(_ queue: DatabaseQueue, to path: String) throws {
         let file = try DatabaseQueue(path: path)
         try queue.backup(to: file)

@@ -5,15 +5,15 @@ import TidemarkWire
 
 /// Devices, users and the whole workspace are signed out while they write, are away, or are being welcomed.
 ///
-/// What is revoked stays revoked when the database goes back: nodes that run on keep what they know, and a restored backup is
-/// another matter.
+/// A revocation stays in force when the database goes back: running nodes keep what they know. A restored backup is not
+/// covered.
 final class SignOuts {
     private unowned let world: World
     private var random: SplitMix
     let planned: Int
-    /// As the database has them.
+    /// The revocations, as the database has them.
     private(set) var rows: [Revocation] = []
-    /// Connections that were ended by one.
+    /// The number of connections that a revocation ended.
     private(set) var ended = 0
 
     init(_ world: World) {
@@ -40,7 +40,7 @@ final class SignOuts {
         world.log("n\(node.number) revokes \(subject)")
         rows.append(
             Revocation(subject, in: World.workspace, notBefore: node.clock + 1, number: Int64(rows.count + 1)))
-        // Mostly the sign-in service has ended the session too: the app has its old token and no other.
+        // Mostly the sign-in service has ended the session too: the app has no token but the old one.
         for device in world.devices where subject.concerns(device.connection?.client, of: device.owner) {
             if random.chance(700) { device.endSignIn(for: random.within(1_000...15_000)) }
         }
@@ -61,14 +61,14 @@ final class SignOuts {
             switch revocation.subject {
             case .workspace: !isSignedOut
             case .user(let user): user == connection.user
-            // A token that names no device may be that of the one that is signed out.
+            // A token that names no device may be that of the signed-out device.
             case .client(let client, let user): isSignedOut ? client == connection.client : user == connection.user
             }
         }
         world.require(isMeant, .signOut, "c\(connection.id) was signed out by \(code.rawValue), and nobody had asked")
     }
 
-    /// A frame is about to be sent. That a server stops is no secret.
+    /// A frame is about to be sent. A notice that the server stops may go to anyone.
     func sending(_ frame: [UInt8], on connection: Connection, from node: ServerNode) {
         guard let issued = connection.issued, node.revocationsKnown > 0 else { return }
         let against = rows.prefix(node.revocationsKnown).first { revocation in

@@ -12,17 +12,17 @@ struct SimulationPlan {
     let users: [UserID]
     /// One owner for each device.
     let owners: [UserID]
-    /// Devices that never write: what they received can be replayed.
+    /// Devices that never write: their received messages can be replayed.
     let readers: Set<Int>
     /// Devices whose app is of the earlier version, until it is updated.
     let earlierApps: Set<Int>
-    /// How long faults and writes go on.
+    /// The duration of faults and writes.
     let chaosTime: Milliseconds
     let actionCount: Int
     let faults: FaultRates
     let tokenLife: Milliseconds
     let socketBytesMax: Int
-    /// Bursts of new messages and little else: their batches are planned from memory, and fly ahead of each other.
+    /// True for bursts of new messages and little else: their batches are planned from memory, ahead of each other.
     private(set) var isTalkative = false
     private(set) var wire = WireLimits()
     private(set) var hub = HubLimits()
@@ -73,7 +73,7 @@ struct SimulationPlan {
         tiny(&lane.submissionTransactionsMax, 2)
         tiny(&lane.batchClientsMax, 1)
         tiny(&lane.attemptsMax, 2)
-        // Few writers: most batches fly ahead or none does.
+        // Few writers: most batches are planned ahead, or none is.
         if random.chance(700) { lane.aheadTransactionsMin = 1 + random.below(3) }
         tiny(&hub.ringBytesMax, 2_000)
         tiny(&store.readBytesMax, 400)
@@ -93,7 +93,7 @@ struct SimulationPlan {
         if random.chance(250) { hub.ringAgeMax = random.within(500...5_000) }
         if random.chance(250) { wire.outcomesKeptMax = wire.pushTransactionsMax + random.below(5) }
         if random.chance(300) { local.cache.filling = .newest(random.below(4)) }
-        // Many scopes: digests instead of lists, with few scopes in a part, and many pages asked for at once.
+        // Many scopes: digests instead of lists, few scopes in each part, and many pages requested at once.
         var scopes = SplitMix(seed: seed, "scopes")
         if scopes.chance(600) {
             local.scopesListedMax = scopes.below(3)
@@ -111,9 +111,9 @@ struct SimulationPlan {
         wire.transactionsBurst = 200
     }
 
-    /// Devices that keep little for the day on which the database goes back.
+    /// Devices that keep little in case the database goes back.
     private mutating func keepLittle() {
-        // A journal that holds a few transactions: numbers that it lacks are offered with nothing in them.
+        // A journal that holds a few transactions: missing numbers are offered with nothing in them.
         var journal = SplitMix(seed: seed, "journal")
         if journal.chance(300) { local.journalBytesMax = 300 + Int64(journal.below(3_000)) }
         var kept = SplitMix(seed: seed, "kept")
@@ -122,7 +122,7 @@ struct SimulationPlan {
         if kept.chance(350) { local.pastCursorsKept = 2 + kept.below(4) }
         if kept.chance(350) { local.framesForPastCursor = 1 + kept.below(3) }
         if kept.chance(350) { local.historyEntriesMax = Int64(kept.below(4)) }
-        // Few mutations a transaction: what apps write goes in parts.
+        // Few mutations in a transaction: the app's writes are sent in parts.
         if kept.chance(250) { wire.model.mutationsMax = 2 + kept.below(3) }
     }
 }

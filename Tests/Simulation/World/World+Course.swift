@@ -42,14 +42,14 @@ extension World {
         adoptOn(every: 1_000)
     }
 
-    /// People who open their apps.
+    /// Users who open their apps.
     private func adoptOn(every pause: Milliseconds) {
         guard !extensions.isDone else { return }
         for device in devices { extensions.adopt(on: device) }
         after(pause) { self.adoptOn(every: pause) }
     }
 
-    /// Nothing is under way any more.
+    /// True when no activity is left.
     private var isAtPeace: Bool {
         raw.isDone && extensions.isDone && devices.allSatisfy(\.isSettled)
             && nodes.allSatisfy { $0.isIdle && $0.revocationsKnown == signOuts.rows.count }

@@ -2,9 +2,9 @@ import Foundation
 import Tidemark
 
 extension World {
-    /// Writes what each device recorded into a folder, a file a device.
+    /// Writes each device's recording into a folder, one file a device.
     ///
-    /// - Returns: the files' path, with a star for the device; why not, where they cannot be written.
+    /// - Returns: the files' path, with a star for the device; the reason if they cannot be written.
     func writeRecordings() -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-seed-\(plan.seed)")
         do {

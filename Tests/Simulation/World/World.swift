@@ -9,22 +9,22 @@ import TidemarkWire
 /// One run: a single thread, virtual time, and every part of the system that decides anything.
 final class World {
     static let workspace = WorkspaceID("shop")
-    /// Virtual time begins in the middle of a real epoch, so that ids and times look like themselves.
+    /// Virtual time begins in the middle of a real epoch, so that ids and times look realistic.
     static let beginning: Milliseconds = 1_760_000_000_000
 
     let plan: SimulationPlan
     let schemas: WorkloadSchema
-    /// Of the present version of the app, as the servers are told.
+    /// The schema of the present version of the app and of the servers.
     var schema: Schema { schemas.present }
     private(set) var now = beginning
     private(set) var events = 0
-    /// Records that comparisons have gone through.
+    /// The number of records that were compared.
     var compared = 0
-    /// Comparisons of whole copies that came to an end: a device makes one a day.
+    /// The number of finished comparisons of whole copies: a device makes one a day.
     var daysCompared = 0
-    /// Welcomes of devices that sent digests of their scopes.
+    /// The number of welcomes of devices that sent digests of their scopes.
     var digests = 0
-    /// Ephemeral messages that reached somebody.
+    /// The number of ephemeral messages that reached a device.
     var heard = 0
     private var queue: EventQueue
     var trace = Trace()
@@ -33,7 +33,7 @@ final class World {
     private let shelf: Shelf
     /// Faults strike only while this is true.
     var isChaotic = true
-    /// How many more times a node may crash and a device be killed, so that work gets done in between.
+    /// The number of crashes that are still allowed, so that work gets done in between.
     var crashesLeft = 4
     var killsLeft = 8
 
@@ -77,7 +77,7 @@ final class World {
 
     /// Opens a copy of a device's file on another device.
     ///
-    /// - Parameter adopts: the other one notices that the file was another installation's.
+    /// - Parameter adopts: the other device notices that the file belongs to another installation.
     func add(_ file: DatabaseQueue, of original: Device, watch: CopyWatch, adopts: Bool) throws {
         let queue = try shelf.take(original.isEarlier)
         try file.backup(to: queue)
@@ -95,14 +95,14 @@ final class World {
         if isChaotic { device.launch(after: 100) } else { device.heal() }
     }
 
-    /// Runs `action` after so many milliseconds.
+    /// Runs `action` after `delay` milliseconds.
     func after(_ delay: Milliseconds, _ action: @escaping EventQueue.Action) {
         queue.insert(at: now + max(0, delay), action)
     }
 
     func log(_ text: @autoclosure () -> String) { trace.append(now - Self.beginning, text()) }
 
-    /// Notes the first broken invariant; the run ends with it.
+    /// Records the first broken invariant, which ends the run.
     func broke(_ invariant: Invariant, _ message: String) {
         guard violation == nil else { return }
         violation = Violation(invariant: invariant, message: message)
@@ -138,9 +138,9 @@ final class World {
     /// The epoch that a cursor names.
     func epoch(of cursor: String) -> Epoch? { seal.open(cursor, workspace: Self.workspace.text)?.epoch }
 
-    /// Tells the oracle what an app wrote.
+    /// Adds a transaction of an app to the oracle.
     func oracle(wrote transaction: Transaction, by user: UserID, after seq: SequenceNumber) {
-        // A device that has not heard of a rewind has seen numbers that will be given again.
+        // A device that does not know of a rewind has seen numbers that will be used again.
         oracle.wrote(WorkloadSchema.stored(transaction), by: user, after: min(seq, oracle.head.seq))
     }
 
@@ -155,7 +155,7 @@ final class World {
         rewinds.committed()
     }
 
-    /// An epoch has begun, with a batch of its own.
+    /// Notes an epoch that has begun with a batch of its own.
     func epochBegan(_ start: EpochStart, _ head: Head) {
         log("epoch \(start.epoch) begins at \(head.seq), \(start.reason.rawValue) \(start.lost)")
         rewinds.epochs += 1
@@ -163,21 +163,21 @@ final class World {
         committed(CommittedBatch(low: head.seq, head: head), from: [])
     }
 
-    /// What is behind the horizon is forgotten.
+    /// Forgets everything behind the horizon.
     func compacted(through horizon: SequenceNumber) { oracle.compacted(through: horizon) }
 
-    /// A scope was erased by a batch that is in the tables.
+    /// Notes a scope that was erased by a batch in the tables.
     func erased(_ scope: ScopeID, by batch: CommittedBatch) {
         do { try oracle.erased(scope, by: batch) } catch { broke(error.invariant, error.message) }
         rewinds.committed()
     }
 
-    /// A device goes on under another client id.
+    /// Notes a device that continues with another client id.
     func forked(_ device: Int) {
         log("d\(device) takes another client id")
         oracle.hasForked = true
     }
 
-    /// The order ends where it ended then.
+    /// Sets the order's end back to an earlier one.
     func goBack(to earlier: Oracle) { oracle.goBack(to: earlier) }
 }

@@ -1,10 +1,10 @@
 import Testing
 
-/// Every declaration that another target sees says above it what it means.
+/// Every declaration that another target sees has a doc comment.
 ///
-/// Exempt: initialisers and cases (their type speaks for them), extensions, what a protocol already documents (found by
-/// its name: `witnesses` holds the names of all requirements), and a plain stored property of package access or of a
-/// model, where a comment could only repeat its name and type. A bound in a type of limits has no such excuse.
+/// Exempt: initialisers and cases (their type documents them), extensions, implementations of documented requirements
+/// (`witnesses` holds the names of all requirements), and a plain stored property of package access or of a model,
+/// where a comment could only repeat its name and type. A bound in a type of limits has no such excuse.
 func documentation(witnesses: Set<String>) -> Rule {
     Rule(name: "documentation") { file in
         guard file.isSwift, file.lies(in: Layout.productFolders) else { return [] }
@@ -41,12 +41,13 @@ private func isDocumented(_ file: SourceFile, _ line: Int) -> Bool {
     return comment.map { $0.hasPrefix("///") || $0.hasSuffix("*/") } ?? false
 }
 
-/// What the standard library's protocols ask for: known by name wherever it stands, as in an extension of a protocol.
+/// Requirements of the standard library's protocols, known by name in every scope, such as an extension of a
+/// protocol.
 private let standardRequirements: Set<String> = [
     "==", "<", "hash", "encode", "description", "debugDescription", "rawValue", "allCases",
 ]
 
-/// Requirements of the other protocols from outside that types here conform to.
+/// Requirements of other libraries' protocols that types here conform to.
 private let foreignRequirements: Set<String> = [
     "errorDescription", "id", "next", "makeAsyncIterator", "makeIterator", "run", "startIndex", "endIndex", "index",
     "count", "now", "sleep", "minimumResolution", "advanced", "duration", "stringValue", "intValue", "handle",
@@ -71,7 +72,7 @@ func requirementNames(_ files: [SourceFile]) -> Set<String> {
         expectNone(rule.findings(in: Repository.productFiles))
     }
 
-    @Test func `an undocumented declaration is found, a witness is not asked`() {
+    @Test func `an undocumented declaration is found, and a protocol's witness needs no comment`() {
         let file = SourceFile(
             path: "Server/Store/A.swift",
             text: """

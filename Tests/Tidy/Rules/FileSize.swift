@@ -10,7 +10,7 @@ let fileSize = Rule(name: "file size") { file in
     ]
 }
 
-/// The middle size of the files, and the largest of them when that is too much.
+/// The five largest files, when the median size is too large.
 func medianFindings(_ files: [SourceFile]) -> [Finding] {
     let bySize = files.sorted { $0.lines.count > $1.lines.count }
     guard let median = bySize.dropFirst(bySize.count / 2).first?.lines.count, median > medianFileLinesMax else {

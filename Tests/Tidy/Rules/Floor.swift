@@ -1,6 +1,6 @@
 import Testing
 
-/// What asks for a newer system is on the page that says what older ones do instead.
+/// Code that needs a newer system is on the page that says what older systems do instead.
 func newerSystems(listed: Set<String>) -> Rule {
     Rule(name: "newer systems") { file in
         guard file.isSwift, file.lies(in: Layout.productFolders) else { return [] }
@@ -15,7 +15,7 @@ func newerSystems(listed: Set<String>) -> Rule {
     }
 }
 
-/// What stands in the brackets of `#available` and `@available`; `nil` where there is no version.
+/// The text in the brackets of `#available` and `@available`; `nil` when it has no version.
 private func askedVersions(_ line: String) -> Substring? {
     guard let start = line.firstRange(of: "available(")?.upperBound, let end = line[start...].firstIndex(of: ")") else {
         return nil
@@ -24,7 +24,7 @@ private func askedVersions(_ line: String) -> Substring? {
     return versions.contains("OS ") ? versions : nil
 }
 
-/// The targets of `Package.swift`, as far as its text says.
+/// The targets of `Package.swift`, found by searching its text.
 private struct Manifest {
     private(set) var folders: [String: String] = [:]
     private(set) var dependencies: [String: Set<String>] = [:]
@@ -80,7 +80,7 @@ private struct Manifest {
         }
     }
 
-    @Test func `what is newer than the oldest system has a way beside it, on the page that lists them`() {
+    @Test func `code that needs a newer system is on the page that says what older systems do`() {
         expectNone(newerSystems(listed: Set(Self.listed)).findings(in: Repository.swiftFiles))
         for path in Self.listed {
             let asks = Self.file(path)?.code.contains { askedVersions($0) != nil } ?? false
@@ -88,7 +88,7 @@ private struct Manifest {
         }
     }
 
-    @Test func `all that an app can link is checked for the oldest systems, what others import first`() throws {
+    @Test func `all targets that an app can link are checked for the oldest systems, dependencies first`() throws {
         let manifest = Manifest(try #require(Self.file("Package.swift")).lines.joined(separator: "\n"))
         #expect(Set(Self.checked.map(\.module)) == manifest.linked)
         var seen: Set<String> = []
@@ -100,7 +100,7 @@ private struct Manifest {
         }
     }
 
-    @Test func `a newer system that is on no page is found, and half a question`() {
+    @Test func `a newer system that is on no page is found, and a check that names one system only`() {
         let code = """
             if #available(iOS 17, macOS 14, *) { }
             @available(*, unavailable)

@@ -1,6 +1,6 @@
 import Testing
 
-/// A call that must not stand in some folders, with what to write instead.
+/// A call that some folders must not contain, with what to write instead.
 private struct ForbiddenCall: Sendable {
     let phrases: [String]
     let isForbidden: @Sendable (SourceFile) -> Bool
@@ -38,7 +38,7 @@ let calls = Rule(name: "calls") { file in
     }
 }
 
-/// A task that nobody waits for: `Task {`, `Task<…> {`, `Task(…`, `Task.immediate`.
+/// A task that no caller awaits: `Task {`, `Task<…> {`, `Task(…`, `Task.immediate`.
 let unstructuredTasks = Rule(name: "unstructured tasks") { file in
     guard file.isSwift, file.lies(in: Layout.productFolders) else { return [] }
     return file.code.enumerated().compactMap { number, line in
@@ -51,7 +51,8 @@ private func beginsTask(_ line: String) -> Bool {
     line.ranges(of: "Task").contains { range in
         let before = line[..<range.lowerBound].trimmed
         guard line[..<range.lowerBound].last?.isIdentifierPart != true else { return false }
-        // `-> Task<…> {` and `: Task<…> {` name a type; the brace begins the body of what returns it.
+        // `-> Task<…> {` and `: Task<…> {` name a type; the brace opens the body of the function or property that
+        // has it.
         guard !before.hasSuffix("->"), !before.hasSuffix(":"), !before.hasSuffix(".") else { return false }
         var rest = line[range.upperBound...]
         if rest.hasPrefix(".immediate") { return true }
@@ -63,7 +64,7 @@ private func beginsTask(_ line: String) -> Bool {
     }
 }
 
-/// What reads a clock or rolls dice.
+/// Code that reads a clock or draws random numbers.
 private let impurePhrases = [
     "Date()", "Date.now", "UUID()", ".random(", ".randomElement()", ".shuffled()", "SystemRandomNumberGenerator",
     "ContinuousClock.now", "ContinuousClock().now", "SuspendingClock.now", "clock_gettime", "DispatchTime.now",
@@ -79,15 +80,15 @@ let purity = Rule(name: "purity") { file in
 }
 
 @Suite struct ForbiddenCallsTests {
-    @Test func `nothing calls what traps, blocks or prints`() {
+    @Test func `no code traps, blocks or prints`() {
         expectNone(calls.findings(in: Repository.swiftFiles))
     }
 
-    @Test func `no task is started that nobody waits for`() {
+    @Test func `no task is started that no caller awaits`() {
         expectNone(unstructuredTasks.findings(in: Repository.swiftFiles))
     }
 
-    @Test func `pure folders read no clock and roll no dice`() {
+    @Test func `pure folders read no clock and draw no random number`() {
         expectNone(purity.findings(in: Repository.swiftFiles))
     }
 
@@ -124,7 +125,7 @@ let purity = Rule(name: "purity") { file in
         #expect(unstructuredTasks.check(SourceFile(path: "Tests/A.swift", text: tasks)).isEmpty)
     }
 
-    @Test func `a clock or a die in a pure folder is found`() {
+    @Test func `a clock or a random number in a pure folder is found`() {
         let impure = "let now = Date()\nlet id = UUID()\nlet n = Int.random(in: 0..<3)\nlet same = UUID(bytes)\n"
         #expect(purity.check(SourceFile(path: "Shared/Model/A.swift", text: impure)).map(\.line) == [1, 2, 3])
         #expect(purity.check(SourceFile(path: "Server/Sequencer/BatchPlanner.swift", text: impure)).count == 3)

@@ -13,7 +13,7 @@ let functionLength = Rule(name: "function length") { file in
     }
 }
 
-/// Finds functions by their braces. A nested function counts in its own right and as part of the outer one.
+/// Finds functions by their braces. A nested function is counted by itself and as part of the outer one.
 struct FunctionScan {
     private(set) var spans: [(firstLine: Int, lastLine: Int)] = []
     private let tokens: [(text: Substring, line: Int)]

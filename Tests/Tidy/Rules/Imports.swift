@@ -1,6 +1,6 @@
 import Testing
 
-/// The module of an import declaration, or `nil` when the line is none.
+/// The module of an import declaration; `nil` for any other line.
 func importedModule(_ line: String) -> Substring? {
     var words = line.split(separator: " ")[...]
     let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "typealias", "func", "let", "var"]

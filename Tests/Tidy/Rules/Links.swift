@@ -21,7 +21,7 @@ let links = Rule(name: "links") { file in
 /// The relative targets of the links and pictures of a line, without their anchors.
 private func linkTargets(_ line: String) -> [String] {
     guard line.has("](") else { return [] }
-    // What stands between backquotes is text: every second part.
+    // The text between backquotes is code: every second part.
     let shown = line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
         .map { $0.offset.isMultiple(of: 2) ? String($0.element) : "`" }.joined()
     return shown.ranges(of: "](").compactMap { opening in

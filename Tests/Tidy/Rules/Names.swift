@@ -1,6 +1,6 @@
 import Testing
 
-/// Words that name nothing: as a part of the name of a type, a file or a folder.
+/// Words that say nothing as a part of the name of a type, a file or a folder.
 private let emptyWords: Set<String> = [
     "manager", "helper", "util", "utility", "utilities", "common", "misc", "base", "impl", "processor", "wrapper",
     "data",
@@ -28,7 +28,7 @@ let pathNames = Rule(name: "names of files") { file in
 }
 
 let typeNames = Rule(name: "names of types") { file in
-    // The names of stubs are Apple's.
+    // Apple chose the names in stubs.
     guard file.isSwift, file.folder != "Tests/AppleStubs" else { return [] }
     return file.code.enumerated().flatMap { number, line -> [Finding] in
         let words = line.split { !$0.isIdentifierPart }
@@ -45,7 +45,7 @@ let verbs = Rule(name: "verbs") { file in
         guard let verb = emptyVerbs.first(where: { line.holds("func \($0)(") || line.holds("func \($0)<") }) else {
             return nil
         }
-        // Two protocols of the HTTP library name their one method so: a middleware's and a child channel's.
+        // Two protocols of the HTTP library name their one method so: middleware and child channels.
         let bodyLine = file.code[number...].firstIndex { $0.contains("{") } ?? number
         guard !file.code[number...bodyLine].contains(where: { $0.holds("next:") || $0.holds("logger:") }) else {
             return nil
@@ -67,7 +67,7 @@ let verbs = Rule(name: "verbs") { file in
         expectNone(verbs.findings(in: Repository.productFiles))
     }
 
-    @Test func `an empty word is found in any place of a name, and only as a whole word`() {
+    @Test func `an empty word is found at any position in a name, and only as a whole word`() {
         #expect(pathNames.check(SourceFile(path: "Server/Store/StoreUtils.swift", text: "")).count == 1)
         #expect(pathNames.check(SourceFile(path: "Server/common/Rows.swift", text: "")).count == 1)
         #expect(pathNames.check(SourceFile(path: "Server/Store/Database+Metadata.swift", text: "")).isEmpty)
@@ -83,7 +83,7 @@ let verbs = Rule(name: "verbs") { file in
         #expect(typeNames.check(types).map(\.line) == [1, 3, 4])
     }
 
-    @Test func `an empty verb is found unless a protocol from outside asks for it`() {
+    @Test func `an empty verb is found unless a protocol from outside requires it`() {
         let functions = SourceFile(
             path: "Server/A.swift",
             text: """

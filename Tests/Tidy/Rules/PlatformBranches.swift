@@ -1,14 +1,14 @@
 import Testing
 
-/// The folders whose files are compiled with a trait or without it, and the traits. Each side has a check: the build, and
-/// `check_without_postgres` of deploy/lib/apple.sh.
+/// The folders whose files are compiled with a trait or without it, and the traits. A check compiles each side: the
+/// build, and `check_without_postgres` of deploy/lib/apple.sh.
 private let traitFolders = ["Server/Assembly/Postgres/": ["PostgreSQL", "!PostgreSQL"]]
 
-/// Conditional compilation has one form, so that every branch is compiled somewhere in `deploy/test.sh`: whether a module
-/// of Apple's can be imported. The build on Linux compiles one side, and the check against the stubs the other.
+/// Conditional compilation has one form, which asks whether a module of Apple's can be imported. So
+/// `deploy/test.sh` compiles every branch: the build on Linux one side, the check against the stubs the other.
 func platformBranches(stubs: Set<String>, checkedFolders: [String]) -> Rule {
     Rule(name: "platform branches") { file in
-        // The manifest is compiled by whoever builds, for the system that builds.
+        // The manifest is compiled by every build, for the system that builds.
         guard file.isSwift, file.path != "Package.swift" else { return [] }
         return file.code.enumerated().compactMap { number, line in
             let words = line.trimmed
@@ -32,7 +32,7 @@ func platformBranches(stubs: Set<String>, checkedFolders: [String]) -> Rule {
     }
 }
 
-/// What imports a module of Apple's is compiled by the check against the stubs, or by nobody here.
+/// Code that imports a module of Apple's is in a folder that the check against the stubs compiles.
 func platformImports(stubs: Set<String>, checkedFolders: [String]) -> Rule {
     Rule(name: "platform imports") { file in
         guard file.isSwift, !file.lies(in: checkedFolders), file.folder != "Tests/AppleStubs" else { return [] }
@@ -81,14 +81,14 @@ extension String {
         expectNone(rule.findings(in: Repository.swiftFiles))
     }
 
-    @Test func `what imports a module of Apple's is compiled by a check`() {
+    @Test func `a file that imports a module of Apple's is compiled by a check`() {
         let rule = platformImports(stubs: Self.stubs, checkedFolders: Self.checkedFolders)
         expectNone(rule.findings(in: Repository.swiftFiles))
         let file = SourceFile(path: "ClientSDK/Chat/A.swift", text: "import Foundation\nimport SwiftUI")
         #expect(rule.check(file).map(\.line) == [2])
     }
 
-    @Test func `every folder that is checked has something to check, and every stub a use`() {
+    @Test func `every folder in the check uses a stub, and every stub is used`() {
         let platform = Self.stubs.subtracting(["Foundation"])
         let different = PortabilityTests.library?.different ?? []
         let checked = Repository.swiftFiles.filter { file in

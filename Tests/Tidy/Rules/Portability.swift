@@ -21,7 +21,7 @@ struct CLibrary {
         }
     }
 
-    /// The first of some names that a line of code uses: not as a member, not where it is declared.
+    /// The first of some names that a line of code uses. A member or a declaration of that name is no use.
     static func name(of names: Set<String>, usedIn line: String) -> String? {
         var rest = line[...]
         var before: Character = " "
@@ -29,8 +29,8 @@ struct CLibrary {
             if start > rest.startIndex { before = rest[rest.index(before: start)] }
             let word = rest[start...].prefix { $0.isIdentifierPart }
             let isDeclared = ["func ", "case ", "let ", "var "].contains { line[..<start].hasSuffix($0) }
-            // A lower-case name alone may be a variable of ours; what is called, or a constant, is the system's. `poll()` is
-            // ours.
+            // A lower-case name alone may be a variable of ours. If it is called, or is a constant, it is the
+            // system's, except for our `poll()`.
             let isUsed =
                 rest[word.endIndex...].first == "(" && (word != "poll" || rest[word.endIndex...].hasPrefix("(&"))
                 || word.first?.isLowercase == false || word.hasSuffix("_t")
@@ -42,7 +42,7 @@ struct CLibrary {
     }
 }
 
-/// Foundation brings the C library of the system that it is on.
+/// Foundation imports the C library of the system that it runs on.
 let systemImports = Rule(name: "system imports") { file in
     guard file.isSwift else { return [] }
     return file.code.enumerated().compactMap { number, line in
@@ -53,11 +53,12 @@ let systemImports = Rule(name: "system imports") { file in
     }
 }
 
-/// What Darwin lacks is used only where Darwin is ruled out; what it declares otherwise, where it is compiled against the stub.
+/// A name that Darwin lacks is used only where Darwin is excluded; a name that it declares differently, only where
+/// the code is compiled against the stub.
 func portability(_ library: CLibrary, checkedFolders: [String]) -> Rule {
     Rule(name: "portability") { file in
         guard file.isSwift, file.folder != "Tests/AppleStubs" else { return [] }
-        // Few files have any of them, and to take lines apart takes long.
+        // Few files have any of these names, and splitting lines is slow.
         let text = file.code.joined(separator: "\n")
         let (missing, different) = (library.missing.filter(text.has), library.different.filter(text.has))
         guard !missing.isEmpty || !different.isEmpty else { return [] }
@@ -84,7 +85,7 @@ func portability(_ library: CLibrary, checkedFolders: [String]) -> Rule {
     }
 }
 
-/// The files that read Linux's `/proc`, each with a way where there is none.
+/// The files that read Linux's `/proc`. Each has another way on systems without it.
 private let procReaders = [
     "ClientSDK/Terminal/Bench/Live/ProcessCost.swift", "ClientSDK/Terminal/Bench/ResidentMemory.swift",
     "ClientSDK/Terminal/Bench/StolenTime.swift", "ClientSDK/Terminal/Demo/Process/ServerProcess.swift",
@@ -101,7 +102,7 @@ private let procReaders = [
         #expect(systemImports.check(file).map(\.line) == [2, 3])
     }
 
-    @Test func `what Darwin lacks or spells otherwise is used only where a check compiles it`() throws {
+    @Test func `a name that Darwin lacks or declares differently is used only where a check compiles it`() throws {
         let library = try #require(Self.library)
         #expect(
             library.missing.isSuperset(of: ["accept4", "fdatasync", "SOCK_CLOEXEC", "epoll_wait", "posix_fadvise"]))

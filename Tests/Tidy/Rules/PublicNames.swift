@@ -1,7 +1,7 @@
 import Testing
 
-/// Types that an app has before it imports anything of ours. A public type of the same name makes the name ambiguous in every
-/// file that imports both, or hides Swift's own where it is the app's model.
+/// Names of types that an app already sees without our modules. A public type of the same name is ambiguous in
+/// every file that imports both; a model of that name in the app would hide Swift's own type.
 private let takenNames: KeyValuePairs<String, Set<String>> = [
     "Swift": [
         "Actor", "Array", "AnyHashable", "AsyncSequence", "AsyncStream", "Bool", "Character", "Clock", "Collection",
@@ -40,13 +40,13 @@ private let takenNames: KeyValuePairs<String, Set<String>> = [
     "SwiftData": ["Attribute", "FetchDescriptor", "ModelContainer", "ModelContext", "Relationship", "Schema"],
 ]
 
-/// What apps import: the SDK with the nouns that it gives on, the domains, the kit.
+/// The folders that apps import: the SDK with the nouns that it re-exports, the domains, the test kit.
 private let importedFolders = [
     "Shared/Model/", "ClientSDK/SDK/", "ClientSDK/Chat/", "ClientSDK/RepairShop/", "ClientSDK/TestKit/",
     "ClientSDK/NIOTransport/", "ClientSDK/Extension/",
 ]
 
-/// Guides are copied into apps: what is a model there must not hide a type of Swift's either.
+/// Folders of code that is copied into apps: a model there must not hide a type of Swift's either.
 private let copiedFolders = ["Tests/GuideTests/", "ClientSDK/Examples/"]
 
 let publicNames = Rule(name: "public names") { file in
@@ -63,11 +63,11 @@ let publicNames = Rule(name: "public names") { file in
 }
 
 @Suite struct PublicNamesTests {
-    @Test func `no public type has the name of one that apps have already`() {
+    @Test func `no public type has a name that apps already use`() {
         expectNone(publicNames.findings(in: Repository.swiftFiles))
     }
 
-    @Test func `a taken name is found where apps see it, and nowhere else`() {
+    @Test func `a taken name is found where apps see it, and in no other folder`() {
         let text = """
             public struct Transaction {}
             package struct Task {}

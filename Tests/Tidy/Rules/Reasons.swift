@@ -1,6 +1,6 @@
 import Testing
 
-/// What is right only for a reason, which must stand beside it.
+/// Code that needs a comment beside it with the reason.
 private let phrasesWithReason = [
     ("try?", "an error is dropped; catch it, or say in a comment why that is right"),
     ("@unchecked Sendable", "the compiler is overruled; prove in a comment that it is safe"),
@@ -17,7 +17,7 @@ let reasons = Rule(name: "reasons") { file in
     }
 }
 
-/// Whether a comment stands on the line, or on a line of its own above its statement.
+/// Whether the line has a comment, or a comment is above its statement.
 private func hasComment(_ file: SourceFile, near number: Int) -> Bool {
     if file.prose[number] != file.code[number] { return true }
     let above = file.prose[..<number].suffix(2).map(\.trimmed)
@@ -30,7 +30,7 @@ private let marksOfUnfinished = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "
 let unfinished = Rule(name: "unfinished") { file in
     file.prose.enumerated().flatMap { number, line in
         marksOfUnfinished.filter { line.holds($0) }.map {
-            file.finding(number, "'\($0)': finish it, or make it an issue and leave the place clean")
+            file.finding(number, "'\($0)': finish it, or make it an issue and remove the mark")
         }
     }
 }

@@ -11,7 +11,7 @@ let scripts = Rule(name: "scripts") { file in
         findings.append(
             file.finding(first, "the first command is not '\(strictMode)'; a failed line would go unnoticed"))
     }
-    // What is sourced is no program: it has neither a shebang nor the right to be run.
+    // A sourced file is not a program: it has no shebang and is not executable.
     let isSourced = file.path.hasPrefix("deploy/lib/")
     if !isSourced, file.lines.first != shebang {
         findings.append(file.finding(0, "the first line is not '\(shebang)'"))

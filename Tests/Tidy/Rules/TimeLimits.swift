@@ -1,7 +1,7 @@
 import Testing
 
-/// What a stream never says is waited for until somebody ends the run: a test that waits for one has a time limit, so
-/// that a bug which stops the stream is a failure with a name.
+/// A test that waits for a stream has a time limit: a bug that stops the stream then fails a named test, instead of
+/// blocking the run for ever.
 let timeLimits = Rule(name: "time limits") { file in
     guard file.isSwift, file.lies(in: ["Tests/"]), file.code.contains(where: { $0.holds("@Test") }),
         !file.code.contains(where: { $0.contains(".timeLimit(") })
@@ -12,7 +12,7 @@ let timeLimits = Rule(name: "time limits") { file in
     }
 }
 
-/// `await values.next()`.
+/// Whether the line has a call such as `await values.next()`.
 private func awaitsNext(_ line: String) -> Bool {
     guard let wait = line.firstRange(of: "await ") else { return false }
     return line[wait.upperBound...].contains(".next()")

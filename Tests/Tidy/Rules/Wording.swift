@@ -1,15 +1,15 @@
 import Testing
 
-/// Words of the place where a file was written, not of what it is about. Spelled in two halves each, so that this
-/// file does not hold them.
+/// Words about the workplace where a file was written, not about its subject. Each is spelled in two halves, so
+/// that this file does not contain it.
 private let wordsOfWorkplaces = [
     "session " + "ended", "Clau" + "de", "Anthro" + "pic", "AI " + "assistant", "language " + "model",
 ]
 
-/// Folders of one machine. They count where a path begins, not inside a longer one.
+/// Folders of one machine. They are findings at the beginning of a path, not inside a longer one.
 private let foldersOfMachines = ["/wor" + "k/", "/ro" + "ot/", "/Us" + "ers/"]
 
-/// Hosts of package registries: an environment names them, a repository does not.
+/// Hosts of package registries: they belong to an environment, not to a repository.
 private let hostsOfRegistries = [
     "pypi" + ".org", "pythonhosted" + ".org", "deb.debian" + ".org", "registry.npmjs" + ".org", "crates" + ".io",
     "proxy.golang" + ".org",
@@ -36,7 +36,7 @@ private func beginsPath(_ folder: String, in line: String) -> Bool {
 }
 
 @Suite struct WordingTests {
-    @Test func `nothing speaks of the place where it was written`() {
+    @Test func `nothing speaks of the workplace where it was written`() {
         expectNone(wording.findings(in: Repository.files))
     }
 
