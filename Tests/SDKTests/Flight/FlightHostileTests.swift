@@ -44,7 +44,7 @@ import TidemarkModel
         var course: [String] = []
         for segment in [Int64.max - 1, .max, .min, .max] {
             course.append("{\"flight\":1,\"segment\":\(segment)}")
-            for extreme in [Int64.min, .max] {
+            for extreme in [Int64.min, -(1 << 53), 1 << 53, .max] {
                 course.append("\(members[..<begin.lowerBound])\"begin\":\(extreme)\(members[begin.upperBound...])")
             }
         }

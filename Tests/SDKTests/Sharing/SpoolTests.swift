@@ -302,7 +302,7 @@ import TidemarkWire
         #expect(code { $0.keep(Data(count: 3_000), in: ScopeID("b")) } == .full)
         for _ in 0..<2 { #expect(code { $0.create(note) } == nil) }
         let error = #expect(throws: SharingError.self) { try bench.write("one too many") }
-        #expect(error?.code == .full && error?.message.hasPrefix("3 writes wait") == true)
+        #expect(error?.code == .full && error?.message.hasPrefix("3 writes already wait") == true)
         #expect(try bench.spool().names().count == 3)
     }
 
