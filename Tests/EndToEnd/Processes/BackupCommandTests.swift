@@ -98,7 +98,7 @@ import TidemarkWire
         try Data([1]).write(to: URL(fileURLWithPath: "\(folder)/new/a.blobs.sqlite"))
         let new = "sqlite:\(folder)/new/a.sqlite"
         let serving = try await tidemark("serve", "--dev", "--listen", "127.0.0.1:0", "--database", new)
-        #expect(serving.status == 1 && serving.text.contains("a restore into \(folder)/new/a.sqlite is under way"))
+        #expect(serving.status == 1 && serving.text.contains("a restore into \(folder)/new/a.sqlite is running"))
         let again = try await tidemark("restore", "\(folder)/backup", "--database", new)
         #expect(again.status == 0 && again.text.contains("remains of an interrupted restore"), "\(again.text)")
         let left = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/new").sorted()
