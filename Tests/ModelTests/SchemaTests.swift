@@ -175,7 +175,7 @@ import TidemarkModel
         ),
         (
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"create":["everybody"],"fields":{}}}}"#,
-            "is one of anyone, member, admin, owner, author, server"
+            "one of anyone, member, admin, owner, author, server"
         ),
         (
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":"string","B":"string"}}}}"#,

@@ -138,7 +138,7 @@ import TidemarkStore
             #expect(files.fileExists(atPath: "\(ground.folder)/own.partial/precious"))
             try files.createSymbolicLink(
                 atPath: "\(ground.folder)/away.partial", withDestinationPath: "\(ground.folder)/own.partial")
-            #expect(try await BackupTests.refusal { try await ground.backup("away") }.contains("is no folder"))
+            #expect(try await BackupTests.refusal { try await ground.backup("away") }.contains("is not a writable folder"))
             // Spaces, quotes, line feeds, hyphens, and a path upwards are ordinary characters of a name.
             for name in ["-rf", "a \"b\" 'c' $(d)", "line\nfeed", "x/../up", "ünï"] {
                 let made = try await ground.backup(name)
@@ -148,7 +148,7 @@ import TidemarkStore
             for name in ["own.partial", "nothing", "link", "up/manifest.json", "."] {
                 let refused = try await BackupTests.refusal { try await ground.findings(name) }
                 #expect(
-                    refused.contains("is no backup") || refused.contains("is not there")
+                    refused.contains("is no backup") || refused.contains("does not exist")
                         || refused.contains("cut short"))
             }
         }

@@ -115,7 +115,7 @@ import TidemarkStore
             try await ground.restore()
             let full = try await Self.refusal { try await ground.restore() }
             #expect(
-                full.contains(kind == .embedded ? "target.sqlite is there already" : "has tables of Tidemark's"),
+                full.contains(kind == .embedded ? "target.sqlite exists already" : "has tables of Tidemark's"),
                 "\(full)")
             let other: DatabaseLocation =
                 kind == .embedded ? .postgres(uri: "postgres://nowhere/x") : .sqlite(path: "\(ground.folder)/x.sqlite")

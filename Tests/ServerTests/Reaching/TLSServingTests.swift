@@ -111,7 +111,7 @@ import TidemarkWire
             #expect(figures[#"tidemark_openings_failed_total{reason="plain_text"}"#] == 3)
             #expect(try await Self.isServed(server, files))
         }
-        #expect(log.lines.count { $0.contains("did not begin as it must label=plain_text peer=127.0.0.1") } == 3)
+        #expect(log.lines.count { $0.contains("did not begin correctly label=plain_text peer=127.0.0.1") } == 3)
     }
 
     @Test func `half a handshake is held no longer than a head, and delays no other client`() async throws {

@@ -130,7 +130,7 @@ extension TestServer {
             for (call, words) in [
                 (SchemaCall(document: "{"), "the document"),
                 (SchemaCall(document: try ChatDocuments.chat((#""name": "chat""#, #""name": "shop""#))), "is called"),
-                (SchemaCall(requirement: "soon"), "no list of versions"),
+                (SchemaCall(requirement: "soon"), "is not a list of versions"),
                 (SchemaCall(requirement: "2", note: String(repeating: "x", count: 2_000)), "note"),
             ] {
                 let answer = try await server.apply(call)

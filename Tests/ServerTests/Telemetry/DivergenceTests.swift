@@ -28,7 +28,7 @@ import TidemarkWire
             #expect(answer.text("text")?.contains("of ann said that 1000000 of its records") == true)
             #expect(log.lines.contains { $0.contains("client=\(ann.id)") && $0.contains("records=3 user=ann") })
         }
-        #expect(log.lines.count { $0.contains("had records otherwise") } == 5, "a line for each report")
+        #expect(log.lines.count { $0.contains("reports records that differ") } == 5, "a line for each report")
     }
 
     @Test func `answers to comparing devices are counted`() async throws {
