@@ -6,7 +6,7 @@ struct PostgresPrograms: Sendable {
     /// The variables of libpq that say where the database is.
     private let environment: [String: String]
     private let folder: String
-    private let schema: String
+    let schema: String
 
     /// Where packages put them, beside what PATH names. A `*` stands for the version.
     private static let folders = [

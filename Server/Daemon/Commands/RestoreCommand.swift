@@ -14,6 +14,8 @@ struct RestoreCommand: AsyncParsableCommand {
             uses: an existing one is left as it is, and the message says what to do. What was restored is compared with the \
             manifest, and only then may a server open it.
 
+            A backup of SQLite goes into PostgreSQL too, and the other way round, with everything that is in it: deploy/growing.md.
+
             Cut short, even by kill -9, it leaves nothing that a server would open; run it again.
 
             What was written after the backup is not in the database any more. Each workspace begins a new epoch, so that no \
