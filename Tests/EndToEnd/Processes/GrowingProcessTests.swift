@@ -144,4 +144,51 @@ import TidemarkNIOTransport
             try await tidemark("verify", "--database", target)
         }
     }
+
+    @Test func `a restore into PostgreSQL that is killed behind its rows is served by nobody, and goes on`()
+        async throws
+    {
+        try await TestPostgres.withDatabase { database in
+            let server = try await LiveServer.start()
+            #expect(try await server.process.stop() == 0)
+            let backup = "\(server.folder.path)/backup"
+            try await tidemark("backup", backup, "--database", server.database)
+            func ask(_ sql: String) async throws -> String? {
+                try await TestPostgres.run("/usr/bin/env", ["psql", "-X", "-q", "-A", "-t", "-d", database, "-c", sql])
+                    .first
+            }
+            func wait(until sql: String) async throws {
+                try await withTimeout(.seconds(60), sql) { while try await ask("SELECT \(sql)") != "t" {} }
+            }
+            let lock = "EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND"
+            // The transaction stops where all rows are written, as long as somebody has the lock.
+            _ = try await ask(
+                """
+                CREATE FUNCTION hold() RETURNS event_trigger LANGUAGE plpgsql
+                AS 'BEGIN PERFORM pg_advisory_lock(42); PERFORM pg_advisory_unlock(42); END';
+                CREATE EVENT TRIGGER hold ON ddl_command_start WHEN TAG IN ('DROP TRIGGER') EXECUTE FUNCTION hold()
+                """)
+            let holder = try ChildProcess(
+                "/usr/bin/env",
+                ["psql", "-X", "-d", database, "-c", "SELECT pg_advisory_lock(42)", "-c", "SELECT pg_sleep(600)"])
+            try await wait(until: "\(lock) granted)")
+            let restore = try ChildProcess(try Binary.path, ["restore", backup, "--database", database])
+            try await wait(until: "\(lock) NOT granted)")
+            restore.signal(SIGKILL)
+            #expect(await restore.ended() == 128 + SIGKILL)
+            let busy = try await Binary.run(["restore", backup, "--database", database])
+            #expect(busy.status == 1 && busy.text.contains("is still writing into this database"), "\(busy.text)")
+            #expect(try await ask("SELECT count(*) FROM pg_class WHERE relname LIKE 'sync%'") == "0")
+
+            _ = try await ask("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE objid = 42 AND granted")
+            _ = await holder.ended()
+            try await wait(
+                until: "NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name LIKE 'tidemark restore rows%')")
+            let unserved = try await Binary.run(["verify", "--database", database])
+            #expect(unserved.status == 1 && unserved.text.contains("was cut short"), "\(unserved.text)")
+            let again = try await Binary.run(["restore", backup, "--database", database])
+            #expect(again.status == 0 && again.text.contains("it goes on"), "\(again.text)")
+            try await tidemark("verify", "--database", database)
+        }
+    }
 }
