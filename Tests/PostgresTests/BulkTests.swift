@@ -21,7 +21,7 @@ struct `A bulk connection` {
             try bulk.copyOut("COPY (SELECT t, n FROM bulk ORDER BY n) TO STDOUT") { line in
                 rows += 1
                 bytes += line.count
-                last = String(decoding: line.suffix(13), as: UTF8.self)
+                last = String(decoding: line.suffix(12), as: UTF8.self)
             }
             // The connection goes on.
             #expect(try bulk.execute("SELECT count(*) FROM bulk") == "20000")

@@ -153,11 +153,11 @@ import TidemarkNIOTransport
             #expect(try await server.process.stop() == 0)
             let backup = "\(server.folder.path)/backup"
             try await tidemark("backup", backup, "--database", server.database)
-            func ask(_ sql: String) async throws -> String? {
+            @Sendable func ask(_ sql: String) async throws -> String? {
                 try await TestPostgres.run("/usr/bin/env", ["psql", "-X", "-q", "-A", "-t", "-d", database, "-c", sql])
                     .first
             }
-            func wait(until sql: String) async throws {
+            @Sendable func wait(until sql: String) async throws {
                 try await withTimeout(.seconds(60), sql) { while try await ask("SELECT \(sql)") != "t" {} }
             }
             let lock = "EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND"
