@@ -142,7 +142,7 @@ let package = Package(
         .target(
             name: "TidemarkOperations",
             dependencies: ["TidemarkModel", "TidemarkStore", .product(name: "Crypto", package: "swift-crypto")],
-            path: "Server/Operations", exclude: ["Backup/BACKUP.md"]),
+            path: "Server/Operations", exclude: ["Backup/BACKUP.md", "Rows/ROWS.md"]),
         .target(
             name: "TidemarkEmbeddedStore",
             dependencies: [

@@ -19,8 +19,8 @@ package struct EmbeddedSnapshot {
     private static let pagesPerStep: Int32 = 256
     private static let stepsPerFlush = 8
 
-    private let records: Database
-    private let blobs: Database
+    let records: Database
+    let blobs: Database
 
     /// Runs `body` with the files as they are now. Blocks.
     ///

@@ -12,6 +12,15 @@ struct BlockingSession {
     @discardableResult
     func execute(_ sql: String, until deadline: ContinuousClock.Instant) throws(PostgresError) -> String? {
         guard PQsendQuery(connection.raw, sql) == 1 else { throw lost }
+        return try answer(until: deadline)
+    }
+
+    /// Reads the results of what was sent, up to the end or up to where a COPY begins.
+    ///
+    /// - Parameter copy: the status of the result that begins the COPY; `nil` where none may begin.
+    func answer(
+        until deadline: ContinuousClock.Instant, upTo copy: ExecStatusType? = nil
+    ) throws(PostgresError) -> String? {
         var failure: PostgresError?
         var first: String?
         while true {
@@ -28,6 +37,8 @@ struct BlockingSession {
             switch result.status {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
                 continue
+            case copy:
+                return nil
             case PGRES_FATAL_ERROR:
                 guard let sqlState = result.sqlState else { throw lost }
                 failure = failure ?? .server(sqlState: sqlState, message: result.serverMessage)
@@ -68,7 +79,8 @@ struct BlockingSession {
         return found
     }
 
-    private func send(until deadline: ContinuousClock.Instant) throws(PostgresError) {
+    /// Waits until the server has taken all that was queued.
+    func send(until deadline: ContinuousClock.Instant) throws(PostgresError) {
         while true {
             switch PQflush(connection.raw) {
             case 0: return
@@ -81,7 +93,8 @@ struct BlockingSession {
         }
     }
 
-    private func wait(_ interest: SocketInterest, until deadline: ContinuousClock.Instant) throws(PostgresError) {
+    /// Waits for the connection's socket.
+    func wait(_ interest: SocketInterest, until deadline: ContinuousClock.Instant) throws(PostgresError) {
         guard let socket = connection.socket else { throw lost }
         while true {
             switch signal.wait(for: socket, interest, until: deadline) {
@@ -93,5 +106,6 @@ struct BlockingSession {
         }
     }
 
-    private var lost: PostgresError { .connectionLost(connection.failureReason) }
+    /// The error for a connection that libpq gave up.
+    var lost: PostgresError { .connectionLost(connection.failureReason) }
 }

@@ -24,10 +24,30 @@ package struct ArchiveRows {
     /// - Parameter table: one of ``tables(of:)``.
     package init(_ table: String) { self.table = table }
 
-    /// Reads the next bytes.
+    /// Reads the next bytes of an audit.
     ///
     /// - Throws: `StoreError` of kind `invariant` for bytes that are not of such an archive.
     package mutating func take(_ bytes: UnsafeRawBufferPointer, _ each: (StoredRow) throws -> Void) throws {
+        let table = table
+        try takeLines(bytes) { line in
+            let row: StoredRow
+            do throws(StoreError) { row = try line.row(of: table) } catch {
+                row = .finding(Finding(.row, "a row of \(table) cannot be read: \(error.reason)"))
+            }
+            try each(row)
+        }
+    }
+
+    /// Takes the next bytes of rows that are carried to another store.
+    ///
+    /// - Throws: `StoreError` of kind `invariant` also for a row that cannot be parsed.
+    package mutating func take(
+        _ bytes: UnsafeRawBufferPointer, of table: StoredTable, _ each: (TableRow) throws -> Void
+    ) throws {
+        try takeLines(bytes) { try each(try $0.values(of: table)) }
+    }
+
+    private mutating func takeLines(_ bytes: UnsafeRawBufferPointer, _ each: (ArchiveLine) throws -> Void) throws {
         var rest = bytes[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             if line.isEmpty {
@@ -55,7 +75,7 @@ package struct ArchiveRows {
         }
     }
 
-    private mutating func take(line: UnsafeRawBufferPointer, _ each: (StoredRow) throws -> Void) throws {
+    private mutating func take(line: UnsafeRawBufferPointer, _ each: (ArchiveLine) throws -> Void) throws {
         guard let columns else {
             if line.starts(with: "COPY ".utf8) { try begin(String(decoding: line, as: UTF8.self)) }
             return
@@ -65,12 +85,7 @@ package struct ArchiveRows {
             hasEnded = true
             return
         }
-        let values = ArchiveLine(line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false), columns)
-        let row: StoredRow
-        do { row = try values.row(of: table) } catch {
-            row = .finding(Finding(.row, "a row of \(table) cannot be read: \(error.reason)"))
-        }
-        try each(row)
+        try each(ArchiveLine(line, columns))
     }
 
     private mutating func begin(_ statement: String) throws(StoreError) {
@@ -84,14 +99,37 @@ package struct ArchiveRows {
     }
 }
 
-/// The values of one line.
-private struct ArchiveLine {
+/// The values of one line of COPY's text form.
+struct ArchiveLine {
     private let values: [Slice<UnsafeRawBufferPointer>]
     private let columns: [String: Int]
 
-    init(_ values: [Slice<UnsafeRawBufferPointer>], _ columns: [String: Int]) {
-        self.values = values
+    /// - Parameters:
+    ///   - line: without its line feed.
+    ///   - columns: the position of each column.
+    init(_ line: UnsafeRawBufferPointer, _ columns: [String: Int]) {
+        values = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
         self.columns = columns
+    }
+
+    /// The whole row.
+    func values(of table: StoredTable) throws(StoreError) -> TableRow {
+        var row: TableRow = []
+        row.reserveCapacity(table.columns.count)
+        for column in table.columns {
+            let name = column.postgresName
+            if try raw(name).elementsEqual("\\N".utf8) {
+                row.append(.null)
+                continue
+            }
+            switch column.kind {
+            case .text: row.append(.text(try bytes(name) ?? []))
+            case .integer: row.append(.integer(try integer(name)))
+            case .boolean: row.append(.integer(try text(name) == "t" ? 1 : 0))
+            case .bytes: row.append(.bytes(try binary(name)))
+            }
+        }
+        return row
     }
 
     func row(of table: String) throws(StoreError) -> StoredRow {

@@ -32,7 +32,7 @@ struct PostgresMigrator {
         _ = try await connection.run([Self.begin, .simple(PostgresStore.lockSchema)])
         switch try await find() {
         case .generations: _ = try await connection.run([.simple("ROLLBACK")])
-        case .nothing where own >= PostgresBaseline.generation: try await run(baseline)
+        case .nothing where own >= PostgresBaseline.generation: try await run(Self.baseline(generations))
         // An older node in a test.
         case .nothing: try await run([PostgresSchema.makeHistory] + adoption(from: 0))
         case .before(let version): try await run(adoption(from: version))
@@ -43,7 +43,8 @@ struct PostgresMigrator {
         _ = try await connection.run(statements.map(Statement.simple) + [Transactions.commit])
     }
 
-    private var baseline: [String] {
+    /// Makes the tables of a new database.
+    static func baseline(_ generations: [Generation]) -> [String] {
         let made = generations.filter { $0.number <= PostgresBaseline.generation }
         return PostgresBaseline.statements
             + made.flatMap { MigrationPlan.additions(of: $0) }.map {

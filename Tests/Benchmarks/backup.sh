@@ -8,8 +8,9 @@
 # temporary folder, which needs some 4 GB for a while.
 #
 # On each store a server is filled with a million records. 1,000 records a second are written: alone, beside 'tidemark backup', and
-# beside 'tidemark restore' into another database; their delays are compared. Then backups and restores are killed at random moments.
-# The remains are refused by verify, restore and serve, and the next run to the same path succeeds.
+# beside 'tidemark restore' into another database; their delays are compared. Each backup is restored into the other kind of store as
+# well. Then backups and restores are killed at random moments. The remains are refused by verify, restore and serve, and the next run
+# to the same path succeeds.
 set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
@@ -173,6 +174,13 @@ for store in sqlite postgres; do
     say "$store: the writes meanwhile"
     cat "$work/load.log"
     du -sm "$work/$store"
+    say "$store: a restore into the other kind of store"
+    other=sqlite:$work/grown/tidemark.sqlite
+    if [[ $store == sqlite ]]; then
+        as_postgres "$(postgres_binaries)/createdb" --host="$postgres_folder" --username=tidemark grown
+        other=$(connection grown)
+    fi
+    time "$tidemark" restore "$work/$store" --database "$other" | tail -n 3
     kill_backups "$store" "$database" 10
     end_server
 done

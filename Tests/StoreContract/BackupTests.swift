@@ -117,10 +117,6 @@ import TidemarkStore
             #expect(
                 full.contains(kind == .embedded ? "target.sqlite exists already" : "has tables of Tidemark's"),
                 "\(full)")
-            let other: DatabaseLocation =
-                kind == .embedded ? .postgres(uri: "postgres://nowhere/x") : .sqlite(path: "\(ground.folder)/x.sqlite")
-            let kinds = try await Self.refusal { try await ground.restore(into: other) }
-            #expect(kinds.contains("a backup goes back into a store of its own kind"), "\(kinds)")
         }
     }
 

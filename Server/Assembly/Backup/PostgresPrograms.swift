@@ -6,7 +6,7 @@ struct PostgresPrograms: Sendable {
     /// The variables that tell libpq the database.
     private let environment: [String: String]
     private let folder: String
-    private let schema: String
+    let schema: String
 
     /// The folders that packages use, beside PATH. The `*` is the version.
     private static let folders = [

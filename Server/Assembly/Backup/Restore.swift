@@ -4,7 +4,7 @@ import TidemarkModel
 package import TidemarkOperations
 import TidemarkStore
 
-/// Restores a backup into an empty database: `tidemark restore`. See `Operations/Backup/BACKUP.md`.
+/// Restores a backup into an empty database of either kind: `tidemark restore`. See `Operations/Backup/BACKUP.md`.
 package enum Restore {
     /// Checks the backup, restores it, compares the result with the manifest, and begins a new epoch in each workspace.
     ///
@@ -23,19 +23,16 @@ package enum Restore {
         let folder = try BackupFolder.open(path)
         let manifest = folder.manifest
         let progress = Occasionally(show)
-        switch (database, manifest.store) {
-        case (.sqlite(let target), .sqlite):
+        switch database {
+        case .sqlite(let target):
+            try checkGeneration(folder, of: .sqlite)
             let restoring = try EmbeddedRestoring(target)
             try check(folder, progress)
             if restoring.replacedLeftovers { show("removed the remains of an interrupted restore") }
-            try await sqlite(folder, restoring, verifies: verifies, progress)
-        case (.postgres(let uri), .postgres):
+            try await sqlite(folder, restoring, verifies: verifies, programs: programs, progress)
+        case .postgres(let uri):
+            try checkGeneration(folder, of: .postgres)
             try await postgres(folder, uri, verifies: verifies, programs: programs, progress, show: show)
-        case (.sqlite, .postgres), (.postgres, .sqlite):
-            throw BackupError(
-                .unusable,
-                "\(folder.path) is a backup of \(manifest.store.name), and the target is \(database.summary): a backup goes"
-                    + " back into a store of its own kind")
         }
         return manifest
     }
@@ -66,14 +63,21 @@ package enum Restore {
     // MARK: SQLite
 
     private static func sqlite(
-        _ folder: BackupFolder, _ restoring: EmbeddedRestoring, verifies: Bool, _ progress: Occasionally
+        _ folder: BackupFolder, _ restoring: EmbeddedRestoring, verifies: Bool, programs: String?,
+        _ progress: Occasionally
     ) async throws {
-        let all = folder.manifest.files.reduce(0) { $0 + $1.bytes }
-        var before: Int64 = 0
-        for (name, target) in [
-            (BackupFolder.recordsName, restoring.records), (BackupFolder.blobsName, restoring.blobs),
-        ] {
-            before += try copy(folder.file(name), target) { progress.tell("restored", before + $0, of: all) }
+        switch folder.manifest.store {
+        case .sqlite:
+            let all = folder.manifest.files.reduce(0) { $0 + $1.bytes }
+            var before: Int64 = 0
+            for (name, target) in [
+                (BackupFolder.recordsName, restoring.records), (BackupFolder.blobsName, restoring.blobs),
+            ] {
+                before += try copy(folder.file(name), target) { progress.tell("restored", before + $0, of: all) }
+            }
+        case .postgres:
+            let files = (records: restoring.records, blobs: restoring.blobs)
+            try await transfer(folder, to: files, verifies: verifies, programs: programs, progress)
         }
         if verifies {
             // The pages are the bytes that were checked before.

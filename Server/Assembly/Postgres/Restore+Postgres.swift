@@ -1,6 +1,7 @@
 #if PostgreSQL
 import Foundation
 import Logging
+import TidemarkEmbeddedStore
 import TidemarkModel
 import TidemarkOperations
 import TidemarkPostgres
@@ -8,7 +9,7 @@ import TidemarkPostgresStore
 import TidemarkStore
 
 extension Restore {
-    /// Restores the archive into an empty schema, or continues an interrupted restore.
+    /// Restores a backup into an empty schema, or continues an interrupted restore.
     static func postgres(
         _ folder: BackupFolder, _ uri: String, verifies: Bool, programs: String?,
         _ progress: Occasionally, show: (String) -> Void
@@ -32,16 +33,16 @@ extension Restore {
                     + ". They stay unchanged: make another database (CREATE DATABASE), restore into it, and start the"
                     + " servers on that one")
         }
-        let tools = try PostgresPrograms(
-            configuration.environment, in: programs, serverVersion: version, schema: schema)
+        let tools =
+            manifest.store == .sqlite
+            ? nil
+            : try PostgresPrograms(configuration.environment, in: programs, serverVersion: version, schema: schema)
         try check(folder, progress)
         if target == .empty {
-            let archive = folder.file(BackupFolder.dumpName)
-            try await Backup.aside {
-                let list = try ArchiveList(try tools.list(archive), schema: schema)
-                let file = try list.file()
-                defer { unlink(file) }
-                try tools.restore(archive, list: file, application: application)
+            if let tools {
+                try await Backup.aside { try restore(folder, by: tools, called: application) }
+            } else {
+                try await transfer(folder, to: configuration, called: application, verifies: verifies, progress)
             }
         }
         if target == .empty, verifies {
@@ -56,12 +57,68 @@ extension Restore {
             }
             try compare(manifest, report)
         }
-        let state = StoredState(
-            generation: manifest.generation, oldest: manifest.oldest, revision: manifest.schemaRevision, version: "")
         let summaries = manifest.summaries
+        let state =
+            tools == nil
+            ? PostgresLoading.state
+            : StoredState(
+                generation: manifest.generation, oldest: manifest.oldest, revision: manifest.schemaRevision, version: ""
+            )
         try await PostgresRestoring.finish(configuration, from: state, logger: .quiet) { store in
             try await RestoredOrder.begin(summaries, in: store)
         }
+    }
+
+    /// Makes the tables and rows of an archive. Blocks.
+    private static func restore(
+        _ folder: BackupFolder, by tools: PostgresPrograms, called application: String
+    ) throws {
+        let archive = folder.file(BackupFolder.dumpName)
+        let list = try ArchiveList(try tools.list(archive), schema: tools.schema).file()
+        defer { unlink(list) }
+        try tools.restore(archive, list: list, application: application)
+    }
+
+    /// Carries the rows of a file into an empty schema.
+    private static func transfer(
+        _ folder: BackupFolder, to configuration: PostgresConfiguration, called application: String, verifies: Bool,
+        _ progress: Occasionally
+    ) async throws {
+        let records = folder.file(BackupFolder.recordsName)
+        try await PostgresLoading.run(configuration, application: application) { loading in
+            try EmbeddedSnapshot.with(records) {
+                try transfer(from: $0, to: loading, verifies: verifies, progress)
+            }
+        }
+    }
+
+    /// The generation that this version brings tables of PostgreSQL to.
+    static var ownPostgresGeneration: Int { get throws { PostgresLoading.state.generation } }
+
+    /// Carries the rows of an archive into the files of a new embedded store.
+    static func transfer(
+        _ folder: BackupFolder, to files: (records: String, blobs: String), verifies: Bool, programs: String?,
+        _ progress: Occasionally
+    ) async throws {
+        try await Backup.aside {
+            let tools = try PostgresPrograms(in: programs, archiveVersion: folder.manifest.storeVersion)
+            let source = RowArchive(tools: tools, path: folder.file(BackupFolder.dumpName))
+            let loading = try EmbeddedLoading(records: files.records, blobs: files.blobs)
+            try transfer(from: source, to: loading, verifies: verifies, progress)
+            try loading.close()
+        }
+    }
+}
+
+/// An archive of `pg_dump`, read by one run of `pg_restore` for each table.
+private struct RowArchive: RowSource {
+    let tools: PostgresPrograms
+    let path: String
+
+    func rows(of table: StoredTable, _ each: (TableRow) throws -> Void) throws {
+        var rows = ArchiveRows(table.name)
+        try tools.rows(of: table.name, in: path) { try rows.take($0, of: table, each) }
+        try rows.end()
     }
 }
 #endif

@@ -60,6 +60,13 @@ extension Restore {
         _ folder: BackupFolder, _ uri: String, verifies: Bool, programs: String?, _ progress: Occasionally,
         show: (String) -> Void
     ) async throws { throw ConfigurationError.withoutPostgres }
+
+    static var ownPostgresGeneration: Int { get throws { throw ConfigurationError.withoutPostgres } }
+
+    static func transfer(
+        _ folder: BackupFolder, to files: (records: String, blobs: String), verifies: Bool, programs: String?,
+        _ progress: Occasionally
+    ) async throws { throw ConfigurationError.withoutPostgres }
 }
 
 extension Verification {

@@ -14,6 +14,9 @@ struct RestoreCommand: AsyncParsableCommand {
             server uses: an existing one stays unchanged, and the message says what to do. The result is compared with \
             the manifest, and only then may a server open it.
 
+            A backup of SQLite restores into PostgreSQL too, and the other way round, with all its contents: \
+            deploy/growing.md.
+
             After an interruption, even by kill -9, there is nothing that a server would open: run it again.
 
             Writes after the backup are no longer in the database. Each workspace begins a new epoch, so that no new \

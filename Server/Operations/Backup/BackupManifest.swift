@@ -14,7 +14,7 @@ package struct BackupManifest: Codable, Hashable, Sendable {
     /// The end of the year 9999, in milliseconds.
     private static let timeMax: Milliseconds = 253_402_300_799_999
 
-    /// The kind of store that the backup was made of; it is restored into one of the same kind.
+    /// The kind of store that the backup was made of.
     package enum Store: String, Codable, Hashable, Sendable {
         case sqlite, postgres
 

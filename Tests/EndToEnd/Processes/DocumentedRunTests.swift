@@ -8,10 +8,10 @@ import TidemarkNIOTransport
 
 @testable import TidemarkTerminal
 
-/// The commands of two documents, run unchanged against a server process. Names, addresses and folders are the test's.
+/// The commands of three documents, run unchanged against a server process. Names, addresses and folders are the test's.
 @Suite(.timeLimit(.minutes(5))) struct DocumentedRunTests {
     /// The documents whose unmarked commands are run here.
-    static let documents = ["questions.md", "backup.md"]
+    static let documents = ["questions.md", "backup.md", "growing.md"]
 
     /// A server with the state that the documents assume, a device of bob's, and a record that he sees.
     private struct Ground {
@@ -21,6 +21,8 @@ import TidemarkNIOTransport
         let address: String
         let record: String
         let device: String
+        /// An empty database of PostgreSQL, where a document needs one.
+        var grown = ""
 
         var database: String { "sqlite:\(folder.path)/t.sqlite" }
 
@@ -32,6 +34,8 @@ import TidemarkNIOTransport
                 "token_secret": file("token_secret"), "admin_tokens": file("admin_tokens"),
                 "http://127.0.0.1:8081": admin, "postgres://tidemark@db/tidemark": database,
                 "postgres://tidemark@/tidemark": database,
+                "postgres://tidemark@db/grown": grown, "sqlite:/var/lib/tidemark/tidemark.sqlite": database,
+                "sqlite:/var/lib/tidemark/smaller.sqlite": "sqlite:\(folder.path)/smaller.sqlite",
                 "postgres://tidemark@db/tidemark_restored": "sqlite:\(folder.path)/restored.sqlite",
             ]
             if let name = names[argument] { return name }
@@ -134,6 +138,19 @@ import TidemarkNIOTransport
         try await Self.with { ground in
             let ran = try await run(Self.documents[1], ground)
             #expect(ran.contains { $0.hasPrefix("restore /backups/1125") } && ran.count >= 5, "\(ran)")
+        }
+    }
+
+    @Test(.enabled(if: TestPostgres.uri != nil))
+    func `a file goes into PostgreSQL, and back, by the commands that stand there`() async throws {
+        try await TestPostgres.withDatabase { grown in
+            try await Self.with { ground in
+                var ground = ground
+                ground.grown = grown
+                let ran = try await run(Self.documents[2], ground)
+                let way = ["backup", "restore", "verify"]
+                #expect(ran.map { String($0.prefix { $0 != " " }) } == way + way)
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ struct LiveServer: Sendable {
     static let workspace = WorkspaceID("tests")
 
     let folder: TemporaryFolder
-    private let issuer: TokenIssuer
+    let issuer: TokenIssuer
     let settings: ServerProcess.Settings
     let process: ServerProcess
 

@@ -22,6 +22,17 @@ enum TestPostgres {
         try await run("/usr/bin/env", ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", uri ?? "", "-c", sql])
     }
 
+    /// Runs `body` with an empty database, and drops it afterwards.
+    static func withDatabase(_ body: (_ uri: String) async throws -> Void) async throws {
+        let name = "empty_" + UUID().uuidString.lowercased().filter { $0 != "-" }
+        try await run("CREATE DATABASE \(name)")
+        do { try await body(try uri(of: name)) } catch {
+            try await run("DROP DATABASE \(name) WITH (FORCE)")
+            throw error
+        }
+        try await run("DROP DATABASE \(name) WITH (FORCE)")
+    }
+
     /// Runs a program to its end, and returns its last lines.
     @discardableResult
     static func run(_ program: String, _ arguments: [String]) async throws -> [String] {
