@@ -35,7 +35,8 @@ import Testing
         let nightly = try text("deploy/nightly.sh")
         for slow in [
             "deploy/coverage.sh", "Tests/Benchmarks/link.sh", "deploy/release.sh", "deploy/container-check.sh",
-            "bench local --strict", "bench scopes --scopes 2000 --strict", "bench scopes --scopes 10000 --strict",
+            "Tests/Benchmarks/failover.sh", "deploy/floor.sh --server", "bench local --strict",
+            "bench scopes --scopes 2000 --strict", "bench scopes --scopes 10000 --strict",
         ] { #expect(nightly.contains(slow), "\(slow)") }
         #expect(try text("deploy/release.sh").contains("deploy/release-check.sh"))
         let workflow = try text(".github/workflows/nightly.yml")
