@@ -43,6 +43,18 @@ import Testing
         #expect(workflow.contains("run: deploy/nightly.sh") && workflow.contains("upload-artifact"))
     }
 
+    @Test func `the gate compiles for the oldest systems and without PostgreSQL, and checks the chart`() throws {
+        let gate = try #require(Repository.files.first { $0.path == "deploy/test.sh" })
+        let whole = gate.lines.drop { $0 != "check_everything() {" }.prefix { $0 != "}" }.map(\.trimmed)
+        for call in ["lint", "build", "begin_other_systems", "run_all_tests", "await_other_systems", "measure_client"] {
+            #expect(whole.contains { $0 == call }, "\(call)")
+        }
+        let commands = gate.lines.filter { !$0.trimmed.hasPrefix("#") }
+        for call in ["check_floor", "check_without_postgres", "check_apple_branches", "chart.sh --check"] {
+            #expect(commands.contains { $0.contains(call) }, "\(call)")
+        }
+    }
+
     @Test func `the manifest excludes each page beside code, since a build would warn of it`() throws {
         let manifest = try #require(Repository.files.first { $0.path == "Package.swift" }).lines.joined(separator: "\n")
         let folders = manifest.matches(of: /path: "((?:Shared|Server|ClientSDK)\/[^"]+)"/).map { "\($0.1)/" }
