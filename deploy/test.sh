@@ -170,9 +170,17 @@ postgres_user() {
     done
 }
 
-check_everything() {
+# Says first what follows, and how long it takes.
+announce() {
+    if [[ $# -gt 0 ]]; then
+        say "building, and the tests that match; what is built already is not built again"
+        return 0
+    fi
     say "format and scripts, the build, every test on both stores, the simulator, and beside them what other systems compile:"
     say "$(gate_minutes "$(processors)" "$(memory_gib)"), most of it the build ($(processors) processors, $(memory_gib) GiB of memory)"
+}
+
+check_everything() {
     lint
     build
     provide_postgres
@@ -184,7 +192,6 @@ check_everything() {
 
 check_some() {
     local user
-    say "building, and the tests that match; what is built already is not built again"
     build
     user=$(postgres_user "$@")
     if [[ -n $user ]]; then
@@ -202,6 +209,7 @@ trap tidy_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+announce "$@"
 require_swift
 ensure_build_packages
 test_log=$(mktemp)
