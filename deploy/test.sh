@@ -181,7 +181,12 @@ announce() {
 }
 
 check_everything() {
+    local fetching
+    # Packages are fetched while the format is checked. A failure is repeated by the build, which says why.
+    swift package resolve >/dev/null 2>&1 &
+    fetching=$!
     lint
+    wait "$fetching" || true
     build
     provide_postgres
     begin_other_systems
