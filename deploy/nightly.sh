@@ -9,6 +9,9 @@
 #   scopes      a device with 2,000 scopes and one with 10,000, over a real socket (tide bench scopes --strict)
 #   simulate    the simulator, over ROUNDS seeds (default 2,000)
 #   flights     faults that a killed device has recorded, replayed by another process, FLIGHTS seeds of each kind (default: 8)
+#   drills      a standby that lacks the last commits is promoted under writers and devices, DRILLS times (default: 20), the server going on
+#               and killed (Tests/Benchmarks/failover.sh)
+#   floor       the server's targets, as for the oldest macOS that they support (deploy/floor.sh --server)
 #   link        what an app that links the SDK resolves and builds (Tests/Benchmarks/link.sh)
 #   release     tarball, image and Debian package, tested by running them (deploy/release.sh, deploy/release-check.sh)
 #   container   the image's root without a container engine (deploy/container-check.sh)
@@ -18,10 +21,10 @@
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# shellcheck source=deploy/lib/packages.sh
-source "$top/deploy/lib/packages.sh"
+# shellcheck source=deploy/lib/postgres.sh
+source "$top/deploy/lib/postgres.sh"
 
-STEPS=(coverage limits scopes simulate flights link release container)
+STEPS=(coverage limits scopes simulate flights drills floor link release container)
 out=${OUT:-$top/nightly}
 
 tide() {
@@ -29,6 +32,9 @@ tide() {
     swift build -c release --product tide
     "$(swift build -c release --show-bin-path)/tide" "$@"
 }
+
+# The debug build, as deploy/test.sh makes it.
+build_tests() { swift build --build-tests --explicit-target-dependency-import-check error; }
 
 step() {
     case $1 in
@@ -40,6 +46,15 @@ step() {
         ;;
     simulate) ROUNDS=${ROUNDS:-2000} deploy/test.sh --filter '^SimulationTests\.' ;;
     flights) FLIGHTS=${FLIGHTS:-8} deploy/test.sh --filter '^EndToEndTests\.FlightProcessTests' ;;
+    drills)
+        ensure_postgres
+        build_tests
+        Tests/Benchmarks/failover.sh "${DRILLS:-20}"
+        ;;
+    floor)
+        build_tests
+        deploy/floor.sh --server
+        ;;
     link) Tests/Benchmarks/link.sh ;;
     release) deploy/release.sh --out "$out/dist" ;;
     container) deploy/container-check.sh ;;

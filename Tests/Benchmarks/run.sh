@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Measures this machine: pgbench and every benchmark of Tidemark in one run, with their ratios in one table.
 #
-#   Tests/Benchmarks/run.sh [seconds of each measurement]      (default: 8)
+#   Tests/Benchmarks/run.sh [seconds of each measurement]             (default: 8)
+#   Tests/Benchmarks/run.sh --keep [seconds of each measurement]      writes the tables into SERVER.md and LOCAL.md, and draws them
 #   Tests/Benchmarks/run.sh --help
 #
 # Builds the release binaries (TIDE names a 'tide' that exists, with its 'tidemark' beside it), starts a private PostgreSQL in a temporary folder and stops
@@ -13,6 +14,11 @@ set -euo pipefail
 
 # shellcheck source=deploy/lib/benchmark.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
+keep=""
+if [[ ${1:-} == --keep ]]; then
+    keep=yes
+    shift
+fi
 seconds=${1:-8}
 results=$(mktemp -d)
 
@@ -157,47 +163,67 @@ turns_of() {
     row "  p50 ms / p99 ms" "$(middle "${p50[@]}") / $(middle "${p99[@]}")" "(${took}% stolen)"
 }
 
-row "figure" "here" "aim"
-row "pgbench INSERT commits/s, bare rows" "$bare_tps" "of ${each_bare[*]}"
-row "pgbench INSERT commits/s, rows of records" "$record_tps"
-writes=$(middle "${each_writes[@]}")
-row "writes/s, 256 writers, 1 in flight, PostgreSQL" "$writes" "of ${each_writes[*]}"
-row "  x bare rows right before" "$(middle "${each_ratio[@]}")" "1.0, of ${each_ratio[*]}"
-row "  x rows of records" "$(ratio "$writes" "$record_tps")"
-turns_of writes-postgres-1
-row "writes/s, 256 writers, 1 in flight, embedded" "$(middle "${each_embedded[@]}")" "20000, of ${each_embedded[*]}"
-turns_of writes-embedded-1
-for in_flight in 4 10; do
-    name=writes-postgres-$in_flight
-    writes=$(figure $name writes_per_s)
-    row "writes/s, 256 writers, $in_flight in flight, PostgreSQL" "$writes" "$(stolen $name)"
-    row "  x bare rows" "$(ratio "$writes" "$bare_tps")" "1.0"
+server_table() {
+    row "figure" "here" "aim"
+    row "pgbench INSERT commits/s, bare rows" "$bare_tps" "of ${each_bare[*]}"
+    row "pgbench INSERT commits/s, rows of records" "$record_tps"
+    local name writes in_flight store
+    writes=$(middle "${each_writes[@]}")
+    row "writes/s, 256 writers, 1 in flight, PostgreSQL" "$writes" "of ${each_writes[*]}"
+    row "  x bare rows right before" "$(middle "${each_ratio[@]}")" "1.0, of ${each_ratio[*]}"
     row "  x rows of records" "$(ratio "$writes" "$record_tps")"
-    row "  p50 ms / p99 ms" "$(figure $name p50_ms) / $(figure $name p99_ms)"
-    name=writes-embedded-$in_flight
-    row "writes/s, 256 writers, $in_flight in flight, embedded" "$(figure $name writes_per_s)" "20000$(stolen $name)"
-    row "  p50 ms / p99 ms" "$(figure $name p50_ms) / $(figure $name p99_ms)"
-done
-row "deliveries/s, 500 subscribers, embedded" "$(figure fanout-embedded deliveries_per_s)" "250000"
-row "deliveries/s, 500 subscribers, PostgreSQL" "$(figure fanout-postgres deliveries_per_s)" "250000"
-for store in postgres embedded; do
-    row "stamp to delivered p99 ms, 100 at 1000/s, $store" "$(figure rate-$store p99_ms)" "10$(stolen rate-$store)"
-    row "  from the writer's push" "$(figure rate-$store write_p99_ms)"
-done
-row "catch-up records/s, embedded, server restarted" "$(figure catchup-embedded records_per_s)" "100000"
-row "catch-up records/s, embedded, server warm" "$(figure catchup-embedded warm_records_per_s)" "100000"
-row "catch-up records/s, PostgreSQL" "$(figure catchup-postgres records_per_s)" "100000"
-row "catch-up records/s, embedded, 4 clients" "$(figure catchup-four records_per_s)" "100000"
-row "bytes an idle connection" "$(figure idle bytes_per_connection)" "25600"
-row "SDK local write p99 ms" "$(figure sdk p99_ms)" "5"
-row "SDK records/s applied" "$(figure sdk applied_records_per_s)" "40000"
+    turns_of writes-postgres-1
+    row "writes/s, 256 writers, 1 in flight, embedded" "$(middle "${each_embedded[@]}")" "20000, of ${each_embedded[*]}"
+    turns_of writes-embedded-1
+    for in_flight in 4 10; do
+        name=writes-postgres-$in_flight
+        writes=$(figure $name writes_per_s)
+        row "writes/s, 256 writers, $in_flight in flight, PostgreSQL" "$writes" "$(stolen $name)"
+        row "  x bare rows" "$(ratio "$writes" "$bare_tps")" "1.0"
+        row "  x rows of records" "$(ratio "$writes" "$record_tps")"
+        row "  p50 ms / p99 ms" "$(figure $name p50_ms) / $(figure $name p99_ms)"
+        name=writes-embedded-$in_flight
+        row "writes/s, 256 writers, $in_flight in flight, embedded" "$(figure $name writes_per_s)" "20000$(stolen $name)"
+        row "  p50 ms / p99 ms" "$(figure $name p50_ms) / $(figure $name p99_ms)"
+    done
+    row "deliveries/s, 500 subscribers, embedded" "$(figure fanout-embedded deliveries_per_s)" "250000"
+    row "deliveries/s, 500 subscribers, PostgreSQL" "$(figure fanout-postgres deliveries_per_s)" "250000"
+    for store in postgres embedded; do
+        row "stamp to delivered p99 ms, 100 at 1000/s, $store" "$(figure rate-$store p99_ms)" "10$(stolen rate-$store)"
+        row "  from the writer's push" "$(figure rate-$store write_p99_ms)"
+    done
+    row "catch-up records/s, embedded, server restarted" "$(figure catchup-embedded records_per_s)" "100000"
+    row "catch-up records/s, embedded, server warm" "$(figure catchup-embedded warm_records_per_s)" "100000"
+    row "catch-up records/s, PostgreSQL" "$(figure catchup-postgres records_per_s)" "100000"
+    row "catch-up records/s, embedded, 4 clients" "$(figure catchup-four records_per_s)" "100000"
+    row "bytes an idle connection" "$(figure idle bytes_per_connection)" "25600"
+    row "SDK local write p99 ms" "$(figure sdk p99_ms)" "5"
+    row "SDK records/s applied" "$(figure sdk applied_records_per_s)" "40000"
+}
 
+# client_table NAME: the table of a benchmark that prints one, without its name and its JSON line.
+client_table() { if [[ -s $results/$1.log ]]; then sed -e 1d -e '$d' "$results/$1.log"; fi; }
+
+# keep_in PAGE: replaces the page's block of text by the input, and the line that says when and where it was measured.
+keep_in() {
+    local page=$top/Tests/Benchmarks/$1 model
+    model=$(sed -nE 's/^model name\s*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
+    cat >"$results/block"
+    awk -v block="$results/block" -v kept="**Kept.** $(date -u +%Y-%m-%d), $(getconf _NPROCESSORS_ONLN) cores (${model:-unknown}), $(uname -s)." '
+        /^\*\*Kept\.\*\*/ { print kept; next }
+        /^```text$/ { print; while ((getline line < block) > 0) print line; within = 1; next }
+        /^```$/ { within = 0 }
+        !within' "$page" >"$results/page"
+    cp "$results/page" "$page"
+}
+
+server_table | tee "$results/server"
 printf '\nThe client on its file, beside SQLite alone on the same file:\n'
-if [[ -s $results/local.log ]]; then
-    sed -e 1d -e '$d' "$results/local.log"
-fi
-
+client_table local
 printf '\nA device that shows messages while they come, beside SQLite alone with the same rows at the same rate:\n'
-if [[ -s $results/live.log ]]; then
-    sed -e 1d -e '$d' "$results/live.log"
+client_table live
+if [[ -n $keep ]]; then
+    keep_in SERVER.md <"$results/server"
+    client_table local | keep_in LOCAL.md
+    "$top/Tests/Benchmarks/chart.sh"
 fi

@@ -154,8 +154,8 @@ class Browser:
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
             {"name": "prefers-reduced-motion", "value": "reduce"}])
 
-    def screenshot(self, name):
-        image = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+    def screenshot(self, name, whole=True):
+        image = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         pathlib.Path(self.folder, name + ".png").write_bytes(base64.b64decode(image["data"]))
 
 
@@ -359,4 +359,5 @@ def drive(browser, server, ids):
     check(not nameless, f"everything has a name for a screen reader: {nameless[:3]}")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

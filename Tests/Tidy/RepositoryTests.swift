@@ -35,11 +35,24 @@ import Testing
         let nightly = try text("deploy/nightly.sh")
         for slow in [
             "deploy/coverage.sh", "Tests/Benchmarks/link.sh", "deploy/release.sh", "deploy/container-check.sh",
-            "bench local --strict", "bench scopes --scopes 2000 --strict", "bench scopes --scopes 10000 --strict",
+            "Tests/Benchmarks/failover.sh", "deploy/floor.sh --server", "bench local --strict",
+            "bench scopes --scopes 2000 --strict", "bench scopes --scopes 10000 --strict",
         ] { #expect(nightly.contains(slow), "\(slow)") }
         #expect(try text("deploy/release.sh").contains("deploy/release-check.sh"))
         let workflow = try text(".github/workflows/nightly.yml")
         #expect(workflow.contains("run: deploy/nightly.sh") && workflow.contains("upload-artifact"))
+    }
+
+    @Test func `the gate compiles for the oldest systems and without PostgreSQL, and checks the chart`() throws {
+        let gate = try #require(Repository.files.first { $0.path == "deploy/test.sh" })
+        let whole = gate.lines.drop { $0 != "check_everything() {" }.prefix { $0 != "}" }.map(\.trimmed)
+        for call in ["lint", "build", "begin_other_systems", "run_all_tests", "await_other_systems", "measure_client"] {
+            #expect(whole.contains { $0 == call }, "\(call)")
+        }
+        let commands = gate.lines.filter { !$0.trimmed.hasPrefix("#") }
+        for call in ["check_floor", "check_without_postgres", "check_apple_branches", "chart.sh --check"] {
+            #expect(commands.contains { $0.contains(call) }, "\(call)")
+        }
     }
 
     @Test func `the manifest excludes each page beside code, since a build would warn of it`() throws {

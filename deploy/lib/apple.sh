@@ -28,6 +28,10 @@ apple_targets=(
 # Stubs that other stubs import, in this order; the others need none.
 apple_stubs_first=(Darwin Foundation Combine UIKit SwiftUI)
 
+# find_built: sets `built` to the folder of the build's products, once: asking takes half a second, and dozens of compilers need it.
+built=""
+find_built() { [[ -n $built ]] || built=$(swift build --show-bin-path); }
+
 # check_apple_branches: needs the results of `swift build`; takes some minutes of one core. On a Mac the build itself has done it.
 check_apple_branches() {
     local work modules target failed=""
@@ -37,7 +41,8 @@ check_apple_branches() {
     fi
     say "compiling what Apple's platforms alone compile"
     work=$(mktemp -d)
-    modules=$(swift build --show-bin-path)/Modules
+    find_built
+    modules=$built/Modules
     make_apple_stubs "$work"
     for target in "${apple_targets[@]}"; do
         # shellcheck disable=SC2086 # words: module and folders
@@ -77,8 +82,9 @@ render_guides() {
 
 # C module maps: those of the sources, and those that the package manager has written for targets without one.
 c_module_maps() {
+    find_built
     find .build/checkouts/*/Sources Server -name module.modulemap
-    find "$(swift build --show-bin-path)"/*.build -maxdepth 1 -name module.modulemap
+    find "$built"/*.build -maxdepth 1 -name module.modulemap
 }
 
 # Foundation has more on Apple's platforms than elsewhere. A module cannot be extended, so the stub has a name of its own,
@@ -132,8 +138,9 @@ check_without_postgres() {
     [[ $(uname -s) != Darwin ]] || return 0
     say "compiling what a program without PostgreSQL has instead"
     work=$(mktemp -d)
+    find_built
     while IFS= read -r file; do files+=("$file"); done < <(find Server/Assembly -name '*.swift' | sort)
-    compile_sources "$work" "$(swift build --show-bin-path)/Modules" TidemarkAssembly "" "${files[@]}" \
+    compile_sources "$work" "$built/Modules" TidemarkAssembly "" "${files[@]}" \
         || { rm -rf "$work" && refuse "TidemarkAssembly would not compile without the trait PostgreSQL"; }
     rm -rf "$work"
 }

@@ -81,6 +81,7 @@ check_server_floor() {
 list_floor() {
     local work target
     work=$(mktemp -d)
+    find_built
     make_floor_modules "$work" arm64-apple-ios13.0 arm64-apple-ios iphoneos
     floor_settings "$work" arm64-apple-ios13.0
     floor_settings+=(-experimental-allow-module-with-compiler-errors)
@@ -107,6 +108,7 @@ floor_version() { sed -nE "s/.*\.$1\((isLinkedByApp \? )?\.v([0-9]+).*/\2/p" Pac
 check_floor_of() {
     local work=$1 triple=$2 name=$3 folder=$4 target failed=""
     shift 4
+    find_built
     make_floor_modules "$work" "$triple" "$name" "$folder" || return 1
     floor_settings "$work" "$triple"
     expect_floor_refusal "$work" || return 1
@@ -136,7 +138,8 @@ make_floor_modules() {
         mkdir -p "$work/resources/$folder/$(basename "$module")"
         sed "s/$host/$triple/g" "$file" >"$work/resources/$folder/$(basename "$module")/$name.swiftmodule"
     done
-    for file in "$(swift build --show-bin-path)"/Modules/*.swiftmodule; do
+    # shellcheck disable=SC2154 # set by apple.sh
+    for file in "$built"/Modules/*.swiftmodule; do
         [[ $(basename "$file") != Tidemark* ]] || continue
         sed "s/$host/$triple/g" "$file" >"$work/modules/$(basename "$file")"
     done
@@ -161,10 +164,7 @@ floor_settings() {
     )
     while IFS= read -r map; do
         floor_settings+=(-Xcc "-fmodule-map-file=$map" -Xcc -I -Xcc "$(dirname "$map")")
-    done < <(
-        c_module_maps
-        find "$(swift build --show-bin-path)"/*.build -maxdepth 1 -name module.modulemap
-    )
+    done < <(c_module_maps)
 }
 
 # expect_floor_refusal WORK: checks that too new API is found in each kind of module; otherwise the checks below prove nothing.
@@ -239,7 +239,7 @@ compile_at_floor() {
     done < <(find "$@" -name '*.swift' | sort)
     while IFS= read -r file; do
         files+=("$file")
-    done < <(find "$(swift build --show-bin-path)/$module.build/DerivedSources" -name '*.swift' 2>/dev/null)
+    done < <(find "$built/$module.build/DerivedSources" -name '*.swift' 2>/dev/null)
     while IFS= read -r feature; do
         features+=(-enable-upcoming-feature "$feature")
     done < <(sed -nE 's/.*\.enableUpcomingFeature\("(.*)"\).*/\1/p' Package.swift)

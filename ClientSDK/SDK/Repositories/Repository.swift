@@ -12,7 +12,8 @@ public import TidemarkModel
 /// - ``readAll(where:order:limit:after:in:)``
 /// - ``readAll(where:orderBy:limit:in:)``
 /// - ``count(where:in:)``
-/// - ``joining(_:_:)``
+/// - ``joining(_:_:)-(KeyPath<Model,UUID>Sendable,_)``
+/// - ``joining(_:_:)-(KeyPath<Model,UUID?>Sendable,_)``
 ///
 /// ### Searching
 ///

@@ -38,10 +38,12 @@ public import TidemarkModel
 /// ### Writing
 ///
 /// - ``write(_:)``
-/// - ``write(_:_:)``
+/// - ``write(_:_:)->_``
+/// - ``write(_:_:)->(_,_)``
 /// - ``readAndWrite(_:_:)``
 /// - ``WriteMode``
-/// - ``receipt(for:)``
+/// - ``receipt(for:)-(UUID)``
+/// - ``receipt(for:)-([UUID])``
 /// - ``outbox``
 ///
 /// ### Reading and searching
