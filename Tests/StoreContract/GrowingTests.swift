@@ -102,7 +102,7 @@ import TidemarkStore
                 try await ground.restore(into: other)
                 #expect(try await ground.findings(of: other) == [])
                 let full = try await BackupTests.refusal { try await ground.restore(into: other) }
-                #expect(full.contains("is there already") || full.contains("has tables of Tidemark's"), "\(full)")
+                #expect(full.contains("exists already") || full.contains("has tables of Tidemark's"), "\(full)")
             }
         }
     }
