@@ -162,7 +162,7 @@ import TidemarkStore
                 let look = try await PostgresRestoring.look(configuration, logger: TestSchema.logger)
                 #expect(look.target == .unfinished)
                 let unread = try await BackupTests.refusal { try await ground.findings(of: other) }
-                #expect(unread.contains("a restore into this database is under way, or was cut short"), "\(unread)")
+                #expect(unread.contains("a restore into this database is running, or was interrupted"), "\(unread)")
                 try await ground.restore(into: other)
                 #expect(try await ground.findings(of: other) == [])
             }
