@@ -4,8 +4,8 @@ package import TidemarkStore
 /// A restore into the files of an embedded store. They are made as `FILE.restoring` beside the target, and renamed when
 /// all is done, the records' file last.
 ///
-/// As long as `FILE.restoring` exists, no server opens the file: no server uses the remains of a kill, and the next
-/// restore starts again.
+/// No server opens the file while `FILE.restoring` exists: no server uses the remains of a kill, and the next restore
+/// starts again.
 package final class EmbeddedRestoring {
     static let suffix = ".restoring"
     /// The files that SQLite may leave beside a file. A log of another file would be taken for the file's own.

@@ -91,7 +91,7 @@ package struct Transaction: Hashable, Sendable {
 
 /// The outcome of one settled transaction, the same in the sequencer, in the store and on the wire.
 ///
-/// As JSON: `[number, transaction, seq, time]`, followed by code and message if it was refused. Contested fields are
+/// The JSON form is `[number, transaction, seq, time]`, followed by code and message if it was refused. Contested fields are
 /// the seventh element; code and message are then `null` if the rest took effect.
 package struct TransactionOutcome: Hashable, Sendable {
     /// The client's number of the transaction.

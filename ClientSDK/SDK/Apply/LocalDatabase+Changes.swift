@@ -90,16 +90,16 @@ private struct FrameStep {
     mutating func take(_ changes: Changes) throws {
         let hasOnlyRows = changes.settled == nil && changes.grants.isEmpty
         if !hasOnlyRows { try finish() }
+        let groups = database.names.local(changes.groups)
         // Settlements come first: a transaction that was accepted before its scope was lost must not be parked. Then
         // scopes, since the frame's rows are filtered by the grants that hold after it.
         if let settled = changes.settled {
             let settlement = Settlement(
-                db: db, memo: database.memo, bytesMax: database.limits.journalBytesMax,
-                groups: database.names.local(changes.groups))
+                db: db, memo: database.memo, bytesMax: database.limits.journalBytesMax, groups: groups)
             try settlement.settle(database.names.local(settled), now: now, rebase: &rebase)
         }
         if !changes.grants.isEmpty { try apply(changes.grants) }
-        for group in database.names.local(changes.groups) {
+        for group in groups {
             guard let held = try held(group.scope) else { continue }
             var applier = try rows ?? RowApplier(records, deletionsKept: database.limits.deletionsKept)
             // The only reference, so that writing to it copies nothing.

@@ -10,7 +10,7 @@ struct Settlement {
     let memo: TransactionMemo
     /// The largest size of the journal, in bytes.
     let bytesMax: Int64
-    /// The rows of the frame that settles, by scope.
+    /// The rows of the settling frame, by scope.
     var groups: [Changes.Group] = []
 
     func settle(_ settled: Settled, now: Milliseconds, rebase: inout Rebase) throws {
@@ -91,7 +91,7 @@ struct Settlement {
 
     /// Commits an entry. A held one that was accepted after all is no longer parked.
     ///
-    /// - Returns: the scopes of the records that it writes; none where one of them is not known.
+    /// - Returns: the scopes of the records that the entry writes; empty if one of them is unknown.
     private func commit(
         _ entry: OutboxEntry, seq: SequenceNumber, time: Milliseconds, besides contested: [ContestedFields],
         counting writes: inout LoggedWrites, rebase: inout Rebase
@@ -115,8 +115,8 @@ struct Settlement {
         return isKnown ? scopes : []
     }
 
-    /// The record's scope. A write on a record that this file knew nothing of, as one that was saved out of a damaged file, is
-    /// linked under the record's own id: then the server says the scope, before or with this frame.
+    /// Returns the record's scope; `nil` if it is unknown. A write that was salvaged from a damaged file is linked under the
+    /// record's own id. The scope then is that of the server's row, which was stored before or is in this frame.
     private func scope(of key: RecordKey, linked: String, _ records: RecordTable) throws -> String? {
         guard linked == ScopeID(record: key.id).text, records.tables[key.collection]?.collection.scope != .ownRecord
         else { return linked }

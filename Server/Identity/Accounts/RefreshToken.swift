@@ -4,7 +4,7 @@ package import TidemarkModel
 /// The token with which a device gets its next tokens. It names the account, the device, the device's sign-in, and its
 /// number. An authentication code of the server's key covers all of that, so that the token need not be stored.
 ///
-/// As a text: `tmr1.` and, in base64url, nonce, number, client (8, 8 and 16 bytes), the user, and 32 bytes of
+/// The text form is `tmr1.` and, in base64url, nonce, number, client (8, 8 and 16 bytes), the user, and 32 bytes of
 /// HMAC-SHA256 over the workspace and everything before.
 package struct RefreshToken: Hashable, Sendable {
     package var user: UserID
