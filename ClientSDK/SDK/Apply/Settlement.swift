@@ -46,6 +46,10 @@ struct Settlement {
             if let rejection = outcome?.rejection {
                 try refuse(entry, rejection, outcome?.contested ?? [], at: now, rebase: &rebase)
                 bytes += try journal.refuse(entry)
+            } else if entry.state == .void, try entry.transaction().isBare {
+                // Another copy of this file has sent the contents, which this one has removed. No row changes here.
+                try ReceiptTable(db: db).commit(entry.id, seq: outcome?.seq ?? 0, time: outcome?.time ?? 0)
+                bytes += try journal.refuse(entry)
             } else {
                 let (seq, time) = (outcome?.seq ?? 0, outcome?.time ?? 0)
                 let contested = outcome?.contested ?? []

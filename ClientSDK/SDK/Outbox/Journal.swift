@@ -63,8 +63,7 @@ struct Journal {
         }
         for number in numbers {
             let id = Self.standIn(for: client, at: number)
-            let nothing = Mutation(key: RecordKey(collection: "gone", id: id), action: .delete)
-            let body = OutboxEntry.text(Transaction(id: id, mutations: [nothing], clientTime: now))
+            let body = OutboxEntry.text(.bare(id, at: now))
             try OutboxTable(db: db).append(id, number: number, written: 0, body: body, created: now, state: .void)
         }
     }
@@ -204,9 +203,8 @@ struct Journal {
         try Meta.journalBytes.set(db.first(sql)?.optionalInteger(0) ?? 0, db)
     }
 
-    /// Removes the contents that a lost scope's records were written with. Numbers stay, with the keys of the records.
-    /// An entry that only deletes contains no more than that, and stays whole: the user who deletes a scope's own
-    /// record loses the scope by it.
+    /// Removes the contents that a lost scope's records were written with. Numbers stay. An entry that only deletes
+    /// contains no more than ids, and stays whole: the user who deletes a scope's own record loses the scope by it.
     func forget(_ scope: ScopeID) throws {
         let sql = """
             SELECT \(OutboxEntry.columns) FROM tidemark_outbox
@@ -221,14 +219,21 @@ struct Journal {
     ///
     /// - Returns: the bytes by which the entry grew.
     private func strip(_ entry: OutboxEntry) throws -> Int64 {
-        let before = try entry.transaction()
-        guard before.mutations.contains(where: { $0.action != .delete }) else { return 0 }
-        let keys = Set(before.mutations.map(\.key)).sorted()
-        let bare = Transaction(
-            id: entry.id, mutations: keys.map { Mutation(key: $0, action: .delete) }, clientTime: entry.created)
-        let body = OutboxEntry.text(bare)
+        guard try entry.transaction().mutations.contains(where: { $0.action != .delete }) else { return 0 }
+        let body = OutboxEntry.text(.bare(entry.id, at: entry.created))
         try db.run(
             "UPDATE tidemark_outbox SET state = 'refused', body = ?, scopes = NULL WHERE n = ?", [body, entry.number])
         return Int64(body.utf8.count) - Int64(entry.body.utf8.count)
     }
+}
+
+extension Transaction {
+    /// The body of an entry whose contents are not kept. It is never sent: only the entry's number is.
+    static func bare(_ id: TransactionID, at time: Milliseconds) -> Transaction {
+        let nothing = Mutation(key: RecordKey(collection: "gone", id: id), action: .delete)
+        return Transaction(id: id, mutations: [nothing], clientTime: time)
+    }
+
+    /// True for a body that stands for contents that are not kept.
+    var isBare: Bool { self == .bare(id, at: clientTime) }
 }

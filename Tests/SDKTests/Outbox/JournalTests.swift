@@ -75,6 +75,23 @@ import TidemarkWire
         #expect(!bodies.contains("text"))
     }
 
+    @Test func `a number whose payload went with its scope stays without, also where a copy was accepted`() throws {
+        try bench.apply(
+            from: "c1", to: "c2", grants: [.init(scope: RecordKey.room(1).scope, since: 110, role: nil)])
+        var cursor = 2
+        for _ in 1...2 {
+            try bench.database.welcomed(.make(state: .ok, settledThrough: 0))
+            let push = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
+            #expect(push.map(\.number) == [1, 2, 3, 4])
+            #expect(push.map { (try? $0.entry.steps.get())?.mutations.count ?? 0 } == [0, 0, 0, 0])
+            try bench.apply(
+                from: "c\(cursor)", to: "c\(cursor + 1)",
+                settled: .outcomes([(1, 1, nil), (2, 2, .quota), (3, 3, nil), (4, 4, .invalid)]))
+            cursor += 1
+        }
+        #expect(try states() == "1refused,2refused,3refused,4refused")
+    }
+
     @Test func `a deletion in a lost scope stays whole, since it contains no more than its record's id`() throws {
         try bench.write(5, .delete(.note(1)))
         _ = try bench.database.nextPush(after: 3, maxTransactions: 9, maxBytes: 9_999)
