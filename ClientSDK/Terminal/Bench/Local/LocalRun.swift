@@ -240,7 +240,8 @@ struct LocalRun {
             try insert(message(ground), ground, raw)
         }
         table.add(
-            "insert", "insert of a message, durable", one.sdk[0], raw: one.raw[0], .below(2, "S2.6"), .timesRaw(2))
+            "insert", "insert of a message, durable", one.sdk[0], raw: one.raw[0], .below(2, "S2.6"),
+            .timesRaw(2.25))
         table.add("insert_p99", "  the same, p99", one.sdk[1], raw: one.raw[1], .below(10, "S0.2"))
         let batch = try await inTurns(max(3, rounds / 10)) {
             try await createBatch(store, ground, 100)
