@@ -220,7 +220,8 @@ import TidemarkWire
     /// A flag by which a later release would announce that it understands something.
     private static let flag = #""sings":true"#
 
-    @Test func `a flag of a later release is ignored by a peer that does not know it, which never asks for it`() throws {
+    @Test func `a flag of a later release is ignored by a peer that does not know it, which never asks for it`() throws
+    {
         let text = file.bytes("client", "hello")
         let announced = text.dropLast() + ",\(Self.flag)}"
         #expect(try ClientMessage.decode(Array(announced.utf8)) == ClientMessage.decode(Array(text.utf8)))

@@ -81,13 +81,13 @@ enum GoldenFrames {
     static let ephemeralClient: [(ClientMessage, String)] = [
         (
             .ephemeral(Ephemeral(scope: room, kind: "typing", payload: ["b": 1, "a": "é"], lifetime: 6_000)), "eph"
-        ),
+        )
     ]
 
     static let ephemeralServer: [(ServerMessage, String)] = [
         (
             .ephemeral(Ephemeral(scope: room, user: UserID("ann"), kind: "typing", lifetime: 6_000)), "eph"
-        ),
+        )
     ]
 
     /// Messages of a server with blobs: one more limit.
@@ -153,7 +153,8 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 2, cursorState: .rewound, cursor: "c8",
                     kept: [HeldScope(scope: room, since: 2)], purged: [], added: [], settledThrough: 0, now: 20,
-                    tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, rewind: .init(to: 8, end: "c8"))), "welcome.ends"
+                    tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, rewind: .init(to: 8, end: "c8"))),
+            "welcome.ends"
         )
     ]
 

@@ -12,7 +12,8 @@ extension Restore {
         _ folder: BackupFolder, of target: BackupManifest.Store, own: Int? = nil
     ) throws {
         let manifest = folder.manifest
-        let read = try manifest.store == .sqlite ? EmbeddedSnapshot.check(manifest.state) : checkPostgres(manifest.state)
+        let state = manifest.state
+        let read = try manifest.store == .sqlite ? EmbeddedSnapshot.check(state) : checkPostgres(state)
         let own = own ?? read
         guard manifest.store != target, manifest.generation != own else { return }
         let (kind, other) = (manifest.store.name, target.name)

@@ -85,7 +85,8 @@ package struct Welcome: Hashable, Sendable {
         added: [Changes.GrantChange], settledThrough: Int64, now: Milliseconds, tokenExpires: Milliseconds,
         heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits = EphemeralLimits(), user: UserID? = nil,
         schema: SchemaLabel? = nil, durable: SequenceNumber? = nil, lost: SequenceNumber? = nil, rewind: Rewind? = nil,
-        roles: [Changes.GrantChange] = [], leftOut: Int = 0, notFitting: [ScopeID] = [], parts: ListedParts? = nil, release: String? = nil
+        roles: [Changes.GrantChange] = [], leftOut: Int = 0, notFitting: [ScopeID] = [], parts: ListedParts? = nil,
+        release: String? = nil
     ) {
         version = WireVersion.current
         self.server = server
