@@ -19,4 +19,4 @@ FROM unnest(ARRAY[
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
 
 -- These stay on the coordinator, since they are few rows, read as a whole: sync_schema, sync_revocation with its head, sync_act, sync_probe,
--- sync_migration, sync_step.
+-- sync_step.

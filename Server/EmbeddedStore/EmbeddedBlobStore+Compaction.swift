@@ -69,18 +69,6 @@ extension EmbeddedBlobStore: BlobCompacting {
         }
     }
 
-    /// One write transaction.
-    package func keepAll(of workspace: WorkspaceID, now: Milliseconds, limit: Int) async throws(StoreError) -> Int {
-        try await onWriter { db in
-            try db.cachedStatement(sql: EmbeddedBlobCompactionSQL.keepSome).execute(
-                arguments: [workspace.text, BlobStage.needed(since: now).stored, limit])
-            return db.changesCount
-        }
-    }
-
-    /// False: a file belongs to one process.
-    package func isSharedWithOlder() async throws(StoreError) -> Bool { false }
-
     package func giveBackBlobs(pages: Int) async throws(StoreError) -> Int {
         try await onWriter { try EmbeddedStore.giveBack(pages: pages, $0) }
     }
@@ -119,11 +107,4 @@ enum EmbeddedBlobCompactionSQL {
     static let take = "DELETE FROM sync_blob WHERE workspace = ?1 AND digest = ?2 AND created = ?3"
 
     static let dropScopes = "DELETE FROM sync_blob_scope WHERE workspace = ?1 AND digest = ?2"
-
-    static let keepSome = """
-        UPDATE sync_blob
-        SET created = ?2
-        WHERE workspace = ?1
-        AND digest IN (SELECT digest FROM sync_blob WHERE workspace = ?1 AND created < 0 LIMIT ?3)
-        """
 }

@@ -10,86 +10,44 @@ struct EmbeddedMigrator {
     let rowsMax: Int
     let report: @Sendable (MigrationEvent) -> Void
 
-    private var own: Int { generations.last?.number ?? EmbeddedSchema.landed }
+    private var own: Int { generations.last?.number ?? EmbeddedSchema.first }
 
-    /// Makes the tables of a new file, or brings those of a version without generations to the first generation.
+    /// Makes the tables of a new file, or checks that those of an old one serve this version.
     func prepare(_ pool: DatabasePool) throws {
-        let (isNew, hasFence) = try pool.read { db in
-            (try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0, try db.tableExists("sync_fence"))
-        }
-        if hasFence { return _ = try pool.read(state) }
-        if isNew, own >= EmbeddedBaseline.generation {
-            let made = generations.filter { $0.number <= EmbeddedBaseline.generation }
-            return try pool.write { try makeBaseline($0, made.flatMap { MigrationPlan.additions(of: $0) }) }
-        }
-        let migrator = EmbeddedSchema.migrator(report: report)
-        let applied = try pool.read(migrator.appliedIdentifiers)
-        guard applied.subtracting(EmbeddedSchema.names + [EmbeddedSchema.early]).isEmpty else {
-            throw StoreError(.unavailable, "a later version wrote the file: run that version, or restore a backup")
-        }
-        try migrator.migrate(pool)
-        try pool.write { try adopt($0, hasColumn: applied.contains(EmbeddedSchema.early)) }
+        if try pool.read(Self.isNew) { try pool.write(make) } else { _ = try pool.read(state) }
     }
 
-    private func makeBaseline(_ db: Database, _ steps: [PlannedStep]) throws {
-        try db.execute(sql: EmbeddedBaseline.tables + EmbeddedBaseline.fence)
-        // The table that the version before generations reads.
-        try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
-        for name in EmbeddedSchema.names {
-            try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES (?)", arguments: [name])
-        }
-        for step in steps { try note(step, db) }
-        try setFence(EmbeddedBaseline.generation, db)
+    private static func isNew(_ db: Database) throws -> Bool {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
     }
 
-    private func adopt(_ db: Database, hasColumn: Bool) throws {
-        try db.execute(sql: EmbeddedBaseline.fence)
-        guard hasColumn, let first = generations.first, let step = MigrationPlan.additions(of: first).first else {
-            return try setFence(EmbeddedSchema.landed, db)
+    /// Makes the tables of 0.1.0 and carries out the steps since then. There are no rows to fill in.
+    private func make(_ db: Database) throws {
+        try db.execute(sql: EmbeddedSchema.tables + EmbeddedSchema.fence)
+        for step in generations.flatMap({ MigrationPlan.additions(of: $0) }) {
+            for sql in step.statements { try db.execute(sql: sql) }
+            try note(step, db)
         }
-        try note(step, db)
-        try db.execute(
-            sql: "DELETE FROM grdb_migrations WHERE identifier = ?", arguments: [EmbeddedSchema.early])
-        try setFence(first.number, db)
-    }
-
-    private func setFence(_ generation: Int, _ db: Database) throws {
         try db.execute(
             sql: "INSERT INTO sync_fence (one, generation, oldest) VALUES (1, ?, ?)",
-            arguments: [generation, EmbeddedSchema.landed])
+            arguments: [own, EmbeddedSchema.first])
     }
 
-    /// - Throws: `unavailable` when the file no longer serves this version.
+    /// - Throws: `unavailable` when the file does not serve this version, or is not one of Tidemark's.
     func state(_ db: Database) throws -> GenerationState {
+        guard try db.tableExists("sync_fence") else {
+            throw StoreError(.unavailable, "the file has no tables of a release of Tidemark: is its name right?")
+        }
         guard let row = try Row.fetchOne(db, sql: "SELECT generation, oldest FROM sync_fence") else {
             throw StoreError(.unavailable, "sync_fence, the version mark of the file, is empty: restore a backup")
         }
         var state = GenerationState(generation: row["generation"], oldest: row["oldest"])
+        try state.check(first: EmbeddedSchema.first, own: own)
         for row in try Row.fetchAll(db, sql: "SELECT step, position, rows, done FROM sync_step") {
             let isDone: Int = row["done"]
             state.steps[row["step"]] = .init(position: row["position"], rows: row["rows"], isDone: isDone == 1)
         }
-        guard state.oldest <= own else {
-            throw StoreError(
-                .unavailable,
-                "a later version of Tidemark has migrated the file (it serves generation \(state.oldest) and later,"
-                    + " this version is of \(own)): run that version, or restore a backup")
-        }
         return state
-    }
-
-    /// The generation of a file of a version without generations, which is the number of its last step.
-    ///
-    /// - Throws: `unavailable` for a file without tables of Tidemark, or with those of an unknown version.
-    func stateBeforeGenerations(_ db: Database) throws -> GenerationState {
-        let applied = try EmbeddedSchema.migrator(report: { _ in }).appliedIdentifiers(db)
-        guard !applied.isEmpty else {
-            throw StoreError(.unavailable, "the file has no tables of Tidemark's: is its name right?")
-        }
-        guard applied.subtracting(EmbeddedSchema.names + [EmbeddedSchema.early]).isEmpty else {
-            throw StoreError(.unavailable, "a later version wrote the file: run that version, or restore a backup")
-        }
-        return GenerationState(generation: applied.count, oldest: EmbeddedSchema.landed)
     }
 
     /// Returns the missing steps, in order.
@@ -132,9 +90,6 @@ struct EmbeddedMigrator {
             case .contract(let statements):
                 try db.execute(
                     sql: "UPDATE sync_fence SET oldest = ?1 WHERE oldest < ?1", arguments: [step.generation])
-                // The version before generations reads this, and no longer opens the file.
-                try db.execute(
-                    sql: "INSERT OR IGNORE INTO grdb_migrations (identifier) VALUES (?)", arguments: [step.id])
                 for sql in statements { try db.execute(sql: sql) }
                 try note(step, db)
             }
@@ -182,18 +137,8 @@ struct EmbeddedMigrator {
 
     /// The steps of a file as lines; the rows are counted.
     func plan(_ extent: MigrationPlan.Extent, _ db: Database) throws -> [PlanLine] {
-        guard try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") != 0 else { return [] }
-        var found = GenerationState(generation: EmbeddedSchema.landed, oldest: EmbeddedSchema.landed)
-        if try db.tableExists("sync_fence") {
-            found = try state(db)
-        } else {
-            let applied = try EmbeddedSchema.migrator(report: { _ in }).appliedIdentifiers(db)
-            if applied.contains(EmbeddedSchema.early), let first = generations.first,
-                let step = MigrationPlan.additions(of: first).first
-            {
-                found.steps[step.id] = .init(isDone: true)
-            }
-        }
+        guard try !Self.isNew(db) else { return [] }
+        let found = try state(db)
         return try MigrationPlan(generations, from: found, extent: extent).steps.map { step in
             let rows = try step.backfill.flatMap { try Int64.fetchOne(db, sql: "SELECT count(*) FROM \($0.table)") }
             return PlanLine(

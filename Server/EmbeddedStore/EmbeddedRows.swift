@@ -2,15 +2,13 @@ import GRDB
 import TidemarkModel
 import TidemarkStore
 
-/// Reads the tables of both files for an audit: one pass through each, with one row in memory. Files of earlier
-/// generations lack some tables.
+/// Reads the tables of both files for an audit: one pass through each, with one row in memory.
 struct EmbeddedRows {
     let records: Database
     let blobs: Database
 
     func all(_ each: (StoredRow) throws -> Void) throws {
-        let hasHorizon = try records.columns(in: "sync_workspace").contains { $0.name == "horizon" }
-        try read(records, "sync_workspace", "workspace, \(hasHorizon ? "horizon" : "0")", each) { row in
+        try read(records, "sync_workspace", "workspace, horizon", each) { row in
             .workspace(WorkspaceID(row.text()), horizon: row.integer())
         }
         try read(records, "sync_batch", "workspace, low, \(ColumnReader.headColumns)", each) { row in
@@ -68,7 +66,6 @@ struct EmbeddedRows {
         _ db: Database, _ table: String, _ columns: String, _ each: (StoredRow) throws -> Void, order: String = "",
         _ row: (inout ColumnReader) throws -> StoredRow
     ) throws {
-        guard try db.tableExists(table) else { return }
         try Prepared("SELECT \(columns) FROM \(table) \(order)", db).forEach({ _ in }) { reader in
             let found: StoredRow
             do { found = try row(&reader) } catch let error as StoreError {
@@ -86,7 +83,6 @@ struct EmbeddedRows {
 
     /// Checks that searches by scope find all records, and nothing else.
     private func filing(_ each: (StoredRow) throws -> Void) throws {
-        guard try records.tableExists("sync_filing") else { return }
         for (sql, text) in Self.filed {
             try Prepared(sql, records).forEach({ _ in }) { row in
                 let (workspace, seq) = (row.optionalText(), row.integer())

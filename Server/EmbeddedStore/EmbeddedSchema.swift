@@ -13,138 +13,18 @@ import TidemarkStore
 /// comparisons are of integers. They learn of records by hundreds (``Filing``), as an index cannot: hence `sync_feed`
 /// and `sync_page`.
 enum EmbeddedSchema {
-    /// The generation of the last version without generations: the migrator leads up to it.
-    static let landed = 4
+    /// The generation of 0.1.0, of the tables below: see `Store/Generations/GENERATIONS.md`.
+    static let first = 14
 
     /// The generations since then, in order; a released one is never edited.
-    static let generations = [
-        Generation(
-            5, "when clients were seen",
-            steps: [
-                .init(
-                    "when clients were seen",
-                    .tables(["ALTER TABLE sync_client ADD COLUMN seen INTEGER NOT NULL DEFAULT 0"])),
-                .init("clients from before", .backfill(seen)),
-            ]),
-        Generation(
-            6, "horizons",
-            steps: [
-                // keep and compacted are milliseconds.
-                .init(
-                    "horizons",
-                    .tables([
-                        "ALTER TABLE sync_workspace ADD COLUMN horizon INTEGER NOT NULL DEFAULT 0",
-                        "ALTER TABLE sync_workspace ADD COLUMN keep INTEGER",
-                        "ALTER TABLE sync_workspace ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0",
-                    ])),
-                .init(
-                    "tombstones",
-                    .index(
-                        "sync_record_dead",
-                        "CREATE INDEX sync_record_dead ON sync_record (workspace, seq) WHERE deleted = 1")),
-            ]),
-        Generation(
-            7, "schemas of apps, and the apps of clients",
-            steps: [
-                // min_app is an ``AppRequirement``.
-                .init(
-                    "schemas",
-                    .tables([
-                        """
-                        CREATE TABLE sync_schema (
-                            number INTEGER PRIMARY KEY,
-                            applied INTEGER NOT NULL,
-                            document TEXT NOT NULL,
-                            min_app TEXT NOT NULL,
-                            note TEXT NOT NULL
-                        ) STRICT
-                        """,
-                        "ALTER TABLE sync_client ADD COLUMN app TEXT",
-                    ]))
-            ]),
-        Generation(8, "lineage", steps: [.init("lineage", .tables([LineageSQL.table]))]),
-        Generation(9, "what is erased", steps: [.init("what is erased", .tables([EmbeddedErasureSQL.table]))]),
-        Generation(10, "what is revoked", steps: [.init("what is revoked", .tables(RevocationSQL.tables))]),
-        Generation(
-            11, "acts of operators, ended memberships",
-            steps: [.init("acts and ended memberships", .tables(OperatingSQL.tables))]),
-        Generation(
-            12, "what devices say of themselves",
-            steps: [
-                .init(
-                    "what devices say",
-                    .tables([
-                        "ALTER TABLE sync_client ADD COLUMN written INTEGER",
-                        "ALTER TABLE sync_client ADD COLUMN position INTEGER",
-                    ]))
-            ]),
-        Generation(13, "accounts", steps: [.init("accounts", .tables(AccountSQL.tables))]),
-        Generation(
-            14, "what was deleted",
-            steps: [.init("what was deleted", .tables(["ALTER TABLE sync_record ADD COLUMN buried TEXT"]))]),
-    ]
+    static let generations: [Generation] = []
 
-    /// Gives clients without a last-seen time the current time: compaction forgets clients that were not seen for long.
-    private static let seen = Generation.Backfill(
-        table: "sync_client", start: #"["",""]"#,
-        page: """
-            SELECT workspace, client, json_array(workspace, client), seen = 0
-            FROM sync_client
-            WHERE (workspace, client) > (json_extract(?1, '$[0]'), json_extract(?1, '$[1]'))
-            ORDER BY workspace, client
-            LIMIT ?2
-            """,
-        fill: """
-            UPDATE sync_client
-            SET seen = CAST(strftime('%s', 'now') AS INTEGER) * 1000
-            WHERE workspace = ?1 AND client = ?2 AND seen = 0
-            """)
-
-    /// The steps to the landed generation, in order; a released step is never edited. New files skip them, see
-    /// ``EmbeddedBaseline``.
-    static func migrator(report: @escaping @Sendable (MigrationEvent) -> Void) -> DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration(names[0]) { db in try db.execute(sql: first) }
-        migrator.registerMigration(names[1]) { db in try db.execute(sql: second) }
-        migrator.registerMigration(names[2]) { db in
-            try db.execute(sql: third)
-            try copy(db, thirdCopy, names[2], report)
-            try db.execute(sql: thirdEnd)
-        }
-        migrator.registerMigration(names[3]) { db in
-            try db.execute(sql: fourth)
-            try copy(db, fourthCopy, names[3], report)
-            try db.execute(sql: fourthEnd)
-        }
-        return migrator
-    }
-
-    static let names = [
-        "1 order, records, clients, members", "2 conflict ledger", "3 short keys of scopes in the indexes",
-        "4 records are filed by hundreds, keys that begin with what differs",
-    ]
-    /// The name of a migration that existed between two releases.
-    static let early = "5 when clients were seen"
-
-    /// Rewrites the records, some thousand at a time so that progress can be reported. In the step's own transaction.
-    private static func copy(
-        _ db: Database, _ sql: String, _ step: String, _ report: (MigrationEvent) -> Void
-    ) throws {
-        guard let last = try Int64.fetchOne(db, sql: "SELECT max(rowid) FROM sync_record") else { return }
-        report(.began(step: step, rows: last))
-        var through: Int64 = 0
-        while through < last {
-            let next = min(through + 10_000, last)
-            try db.execute(sql: sql, arguments: [through, next])
-            through = next
-            report(.moved(step: step, rows: through, of: last))
-        }
-        report(.ended(step: step))
-    }
-
-    private static let first = """
+    static let tables = """
         CREATE TABLE sync_workspace (
-            workspace TEXT NOT NULL PRIMARY KEY
+            workspace TEXT NOT NULL PRIMARY KEY,
+            horizon INTEGER NOT NULL DEFAULT 0,
+            keep INTEGER,
+            compacted INTEGER NOT NULL DEFAULT 0
         ) STRICT, WITHOUT ROWID;
 
         -- nonce holds the bits of an unsigned number.
@@ -160,11 +40,20 @@ enum EmbeddedSchema {
             CHECK (low <= seq)
         ) STRICT;
 
-        CREATE TABLE sync_record (
+        CREATE TABLE sync_scope (
+            place INTEGER PRIMARY KEY,
             workspace TEXT NOT NULL,
-            collection TEXT NOT NULL,
-            id TEXT NOT NULL,
             scope TEXT NOT NULL,
+            UNIQUE (workspace, scope)
+        ) STRICT;
+
+        CREATE TABLE sync_record (
+            row INTEGER PRIMARY KEY,
+            id TEXT NOT NULL,
+            collection TEXT NOT NULL,
+            workspace TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            place INTEGER NOT NULL,
             seq INTEGER NOT NULL,
             born INTEGER NOT NULL,
             deleted INTEGER NOT NULL,
@@ -172,11 +61,11 @@ enum EmbeddedSchema {
             created INTEGER NOT NULL,
             updated INTEGER NOT NULL,
             body TEXT,
-            PRIMARY KEY (workspace, collection, id),
+            buried TEXT,
+            UNIQUE (id, collection, workspace),
             CHECK ((deleted = 1) = (body IS NULL))
         ) STRICT;
-        CREATE UNIQUE INDEX sync_record_feed ON sync_record (workspace, scope, seq);
-        CREATE INDEX sync_record_page ON sync_record (workspace, scope, collection, born) WHERE deleted = 0;
+        CREATE INDEX sync_record_dead ON sync_record (workspace, seq) WHERE deleted = 1;
 
         CREATE TABLE sync_client (
             workspace TEXT NOT NULL,
@@ -188,6 +77,10 @@ enum EmbeddedSchema {
             registered INTEGER NOT NULL,
             -- outcomes that the client has not acknowledged
             kept TEXT NOT NULL DEFAULT '[]',
+            seen INTEGER NOT NULL DEFAULT 0,
+            app TEXT,
+            written INTEGER,
+            position INTEGER,
             PRIMARY KEY (workspace, client)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX sync_client_user ON sync_client (workspace, user);
@@ -200,10 +93,16 @@ enum EmbeddedSchema {
             since INTEGER NOT NULL,
             PRIMARY KEY (workspace, user, scope)
         ) STRICT, WITHOUT ROWID;
-        """
 
-    /// octets counts the bytes of both values.
-    private static let second = """
+        -- min_app is an AppRequirement
+        CREATE TABLE sync_schema (
+            number INTEGER PRIMARY KEY,
+            applied INTEGER NOT NULL,
+            document TEXT NOT NULL,
+            min_app TEXT NOT NULL,
+            note TEXT NOT NULL
+        ) STRICT;
+
         CREATE TABLE sync_ledger (
             workspace TEXT NOT NULL,
             collection TEXT NOT NULL,
@@ -223,88 +122,18 @@ enum EmbeddedSchema {
             PRIMARY KEY (workspace, collection, id, seq, field)
         ) STRICT;
         CREATE INDEX sync_ledger_time ON sync_ledger (workspace, time);
-        """
 
-    /// place is the scope's number, unique over all workspaces.
-    private static let third = """
-        CREATE TABLE sync_scope (
-            place INTEGER PRIMARY KEY,
+        -- where epochs begin; base holds the bits of an unsigned number
+        CREATE TABLE sync_lineage (
             workspace TEXT NOT NULL,
-            scope TEXT NOT NULL,
-            UNIQUE (workspace, scope)
-        ) STRICT;
-        INSERT INTO sync_scope (workspace, scope)
-        SELECT DISTINCT workspace, scope FROM sync_record ORDER BY workspace, scope;
-
-        CREATE TABLE sync_record_placed (
-            workspace TEXT NOT NULL,
-            collection TEXT NOT NULL,
-            id TEXT NOT NULL,
-            scope TEXT NOT NULL,
-            place INTEGER NOT NULL,
-            seq INTEGER NOT NULL,
-            born INTEGER NOT NULL,
-            deleted INTEGER NOT NULL,
-            author TEXT NOT NULL,
-            created INTEGER NOT NULL,
-            updated INTEGER NOT NULL,
-            body TEXT,
-            PRIMARY KEY (workspace, collection, id),
-            CHECK ((deleted = 1) = (body IS NULL))
-        ) STRICT;
-        """
-
-    private static let thirdCopy = """
-        INSERT INTO sync_record_placed (
-            workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, body)
-        SELECT r.workspace, collection, id, r.scope, place, seq, born, deleted, author, created, updated, body
-        FROM sync_record r
-        JOIN sync_scope s ON s.workspace = r.workspace AND s.scope = r.scope
-        WHERE r.rowid > ? AND r.rowid <= ?
-        ORDER BY r.rowid
-        """
-
-    private static let thirdEnd = """
-        DROP TABLE sync_record;
-        ALTER TABLE sync_record_placed RENAME TO sync_record;
-        CREATE UNIQUE INDEX sync_record_feed ON sync_record (place, seq);
-        CREATE INDEX sync_record_page ON sync_record (place, collection, born) WHERE deleted = 0;
-        """
-
-    /// through is the last row that sync_feed and sync_page contain: at first none, and all once the file has been
-    /// opened. The triggers keep their entries up to date.
-    private static let fourth = """
-        CREATE TABLE sync_record_filed (
-            row INTEGER PRIMARY KEY,
-            id TEXT NOT NULL,
-            collection TEXT NOT NULL,
-            workspace TEXT NOT NULL,
-            scope TEXT NOT NULL,
-            place INTEGER NOT NULL,
-            seq INTEGER NOT NULL,
-            born INTEGER NOT NULL,
-            deleted INTEGER NOT NULL,
-            author TEXT NOT NULL,
-            created INTEGER NOT NULL,
-            updated INTEGER NOT NULL,
-            body TEXT,
-            UNIQUE (id, collection, workspace),
-            CHECK ((deleted = 1) = (body IS NULL))
-        ) STRICT;
-        """
-
-    private static let fourthCopy = """
-        INSERT INTO sync_record_filed (
-            id, collection, workspace, scope, place, seq, born, deleted, author, created, updated, body)
-        SELECT id, collection, workspace, scope, place, seq, born, deleted, author, created, updated, body
-        FROM sync_record
-        WHERE rowid > ? AND rowid <= ?
-        ORDER BY rowid
-        """
-
-    private static let fourthEnd = """
-        DROP TABLE sync_record;
-        ALTER TABLE sync_record_filed RENAME TO sync_record;
+            epoch INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            base INTEGER NOT NULL,
+            time INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            lost INTEGER NOT NULL,
+            PRIMARY KEY (workspace, epoch)
+        ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE sync_feed (
             place INTEGER NOT NULL,
@@ -343,5 +172,30 @@ enum EmbeddedSchema {
             INSERT INTO sync_page (place, collection, born, row)
             VALUES (new.place, new.collection, new.born, new.row);
         END;
+
+        \(EmbeddedErasureSQL.table);
+
+        \(RevocationSQL.tables.joined(separator: ";\n"));
+
+        \(OperatingSQL.tables.joined(separator: ";\n"));
+
+        \(AccountSQL.tables.joined(separator: ";\n"));
+        """
+
+    /// The fence and the steps done: which versions the file serves, see `Store/Generations/GENERATIONS.md`.
+    static let fence = """
+        CREATE TABLE sync_fence (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            generation INTEGER NOT NULL,
+            oldest INTEGER NOT NULL,
+            CHECK (oldest <= generation)
+        ) STRICT;
+
+        CREATE TABLE sync_step (
+            step TEXT NOT NULL PRIMARY KEY,
+            position TEXT,
+            rows INTEGER NOT NULL DEFAULT 0,
+            done INTEGER NOT NULL DEFAULT 0
+        ) STRICT, WITHOUT ROWID;
         """
 }

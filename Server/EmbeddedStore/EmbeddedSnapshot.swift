@@ -9,7 +9,18 @@ package import TidemarkStore
 /// log cannot start over, so that it grows by all writes.
 package struct EmbeddedSnapshot {
     /// The generation of this version's tables.
-    package static var own: Int { EmbeddedSchema.generations.last?.number ?? EmbeddedSchema.landed }
+    package static var own: Int { EmbeddedSchema.generations.last?.number ?? EmbeddedSchema.first }
+
+    /// Checks that this version reads tables of that generation, and returns its own.
+    ///
+    /// - Throws: `StoreError` of kind `unavailable`, with the remedy.
+    @discardableResult
+    package static func check(_ state: StoredState) throws(StoreError) -> Int {
+        try GenerationState(generation: state.generation, oldest: state.oldest).check(
+            first: EmbeddedSchema.first, own: own)
+        return own
+    }
+
     /// The attempts to find a moment without a blob's commit. One takes some 100 microseconds.
     private static let attemptsMax = 10_000
     /// The bytes of a page.
@@ -91,11 +102,8 @@ package struct EmbeddedSnapshot {
     /// - Throws: `StoreError` for another program's file, or one of a later version.
     package func state() throws -> StoredState {
         let migrator = EmbeddedMigrator(generations: EmbeddedSchema.generations, rowsMax: 1, report: { _ in })
-        let state =
-            try records.tableExists("sync_fence") ? migrator.state(records) : migrator.stateBeforeGenerations(records)
-        let revision =
-            try records.tableExists("sync_schema")
-            ? Int64.fetchOne(records, sql: "SELECT coalesce(max(number), 0) FROM sync_schema") ?? 0 : 0
+        let state = try migrator.state(records)
+        let revision = try Int64.fetchOne(records, sql: "SELECT coalesce(max(number), 0) FROM sync_schema") ?? 0
         let version = try String.fetchOne(records, sql: "SELECT sqlite_version()") ?? ""
         return StoredState(
             generation: state.generation, oldest: state.oldest, revision: revision, version: version)

@@ -32,10 +32,9 @@ extension EmbeddedStore {
     ///
     /// - Throws: `StoreError` of kind `unavailable` when the file cannot be read, or is of a later version.
     package static func migrationPlan(
-        _ extent: MigrationPlan.Extent, path: String
+        _ extent: MigrationPlan.Extent, path: String, options: Options = Options()
     ) throws(StoreError) -> [PlanLine] {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
-        let options = Options()
         let migrator = EmbeddedMigrator(
             generations: options.generations, rowsMax: options.backfillRows, report: { _ in })
         do {

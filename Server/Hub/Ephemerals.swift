@@ -88,10 +88,10 @@ extension Session {
         return outgoing
     }
 
-    /// Delivers a message of a scope. Returns false when the client does not get it: it did not ask for such messages,
-    /// does not hold the scope, or is behind. These messages are never queued, and the window does not count them.
+    /// Delivers a message of a scope. Returns false when the client does not get it: it does not hold the scope,
+    /// or is behind. These messages are never queued, and the window does not count them.
     package mutating func hear(_ frame: Frame, in scope: ScopeID, into effects: inout [SessionEffect]) -> Bool {
-        guard takesEphemerals, isLive, !outbound.isFull(context.limits), grants[scope] != nil,
+        guard isLive, !outbound.isFull(context.limits), grants[scope] != nil,
             window.hasRoom(for: frame.bytes.count, limits: context.limits)
         else { return false }
         give(frame, into: &effects)

@@ -1,6 +1,5 @@
 package import NIOCore
 import NIOHTTP1
-import NIOPosix
 import NIOSSL
 import TidemarkModel
 
@@ -53,56 +52,7 @@ package struct KeyFetch: Sendable {
     }
 
     /// Returns one answer, within the bounds on time and size.
-    func answer(of source: KeySource, to call: Call = Call()) async throws(KeyFetchError) -> KeyAnswer {
-        let loop = group.next()
-        let promise = loop.makePromise(of: KeyAnswer.self)
-        let channels = FetchChannels()
-        let alarm = loop.scheduleTask(in: timeout) {
-            promise.fail(KeyFetchError("no answer in time"))
-            channels.close()
-        }
-        ClientBootstrap(group: loop).connectTimeout(timeout).connect(host: source.host, port: source.port)
-            .flatMap { channel -> EventLoopFuture<Void> in
-                channels.add(channel)
-                return channel.eventLoop.submit { try Self.begin(on: channel, source, call, promise) }
-            }
-            .whenFailure { promise.fail($0) }
-        do {
-            defer {
-                alarm.cancel()
-                channels.close()
-            }
-            return try await withTaskCancellationHandler {
-                try await promise.futureResult.get()
-            } onCancel: {
-                promise.fail(KeyFetchError("cancelled"))
-            }
-        } catch let error as KeyFetchError {
-            throw error
-        } catch {
-            throw KeyFetchError("\(error)")
-        }
-    }
-
-    /// Checks the address and sends the request; called on the channel's loop when it is connected.
-    private static func begin(
-        on channel: any Channel, _ source: KeySource, _ call: Call, _ promise: EventLoopPromise<KeyAnswer>
-    ) throws {
-        try check(channel.remoteAddress, source)
-        let pipeline = channel.pipeline.syncOperations
-        if source.usesTLS {
-            var configuration = TLSConfiguration.makeClientConfiguration()
-            configuration.minimumTLSVersion = .tlsv12
-            if let roots = source.trustRoots {
-                configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(roots))
-            }
-            let context = try NIOSSLContext(configuration: configuration)
-            // An address has no server name to indicate; the certificate is then checked against the address.
-            let name = Network.bytes(source.host) == nil ? source.host : nil
-            try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: name))
-        }
-        try pipeline.addHTTPClientHandlers()
-        try pipeline.addHandler(KeyAnswerCollector(promise, takesAnySuccess: call.isGiving))
+    func answer(of source: KeySource, to call: Call = Call()) async throws(KeyFetchError) -> HTTPExchange.Answer {
         let host = source.host.contains(":") ? "[\(source.host)]" : source.host
         let isUsualPort = source.port == (source.usesTLS ? 443 : 80)
         var fields: HTTPHeaders = [
@@ -111,12 +61,27 @@ package struct KeyFetch: Sendable {
         ]
         fields.add(contentsOf: call.fields)
         if call.isGiving { fields.add(name: "Content-Length", value: "\(call.body.count)") }
-        let head = HTTPRequestHead(version: .http1_1, method: call.method, uri: source.path, headers: fields)
-        channel.write(HTTPClientRequestPart.head(head), promise: nil)
-        if call.isGiving {
-            channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: call.body))), promise: nil)
+        do {
+            let roots = try source.trustRoots.map { try NIOSSLCertificate.fromPEMBytes($0) }
+            var exchange = HTTPExchange(
+                host: source.host, port: source.port,
+                head: HTTPRequestHead(version: .http1_1, method: call.method, uri: source.path, headers: fields),
+                body: call.body,
+                tls: source.usesTLS ? try HTTPExchange.tls(trusting: roots.map { .certificates($0) }) : nil,
+                timeout: timeout,
+                bytesMax: Self.bytesMax)
+            exchange.checkAddress = { try Self.check($0, source) }
+            exchange.checkStatus = { [isGiving = call.isGiving] status in
+                guard status == .ok || isGiving && (200..<300).contains(status.code) else {
+                    throw KeyFetchError("status \(status.code); redirects are not followed")
+                }
+            }
+            return try await exchange.answer(on: group)
+        } catch let error as KeyFetchError {
+            throw error
+        } catch {
+            throw KeyFetchError("\(error)")
         }
-        channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
     }
 
     private static func check(_ address: SocketAddress?, _ source: KeySource) throws(KeyFetchError) {

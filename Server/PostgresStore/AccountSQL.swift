@@ -36,8 +36,6 @@ enum AccountSQL {
         ] + PostgresSchema.keyed("sync_account", "workspace, login")
         + PostgresSchema.keyed("sync_sign_in", "workspace, user_id, client")
 
-    static let generation = Generation(18, "accounts", steps: [.init("accounts", .tables(tables))])
-
     private static let columns = "login, user_id, hash, created, changed, disabled, reset, reset_until, version"
 
     static let account = PreparedStatement(

@@ -7,13 +7,11 @@ package struct ArchiveRows {
     /// The bound on one line. A part of a blob is half a megabyte, the body of a batch some megabytes.
     package static let lineBytesMax = 256 << 20
 
-    /// The tables to read from an archive of that generation, in the order that an audit needs.
-    package static func tables(of generation: Int) -> [String] {
-        ["sync_workspace", "sync_batch", "sync_record", "sync_client", "sync_member"]
-            + (generation < PostgresSchema.ledgerSince ? [] : ["sync_ledger"])
-            + (generation < PostgresSchema.blobsSince
-                ? [] : ["sync_blob", "sync_blob_part", "sync_blob_scope", "sync_blob_usage"])
-    }
+    /// The tables to read from an archive, in the order that an audit needs.
+    package static let tables = [
+        "sync_workspace", "sync_batch", "sync_record", "sync_client", "sync_member", "sync_ledger", "sync_blob",
+        "sync_blob_part", "sync_blob_scope", "sync_blob_usage",
+    ]
 
     private let table: String
     private var line: [UInt8] = []
@@ -21,7 +19,7 @@ package struct ArchiveRows {
     private var columns: [String: Int]?
     private var hasEnded = false
 
-    /// - Parameter table: one of ``tables(of:)``.
+    /// - Parameter table: one of ``tables``.
     package init(_ table: String) { self.table = table }
 
     /// Reads the next bytes of an audit.

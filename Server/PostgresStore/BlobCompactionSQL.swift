@@ -3,18 +3,6 @@ import TidemarkStore
 
 /// The statements that delete blobs which no record names.
 enum BlobCompactionSQL {
-    /// Finds due blobs. Partial, so that no search by digest can use it instead of the key's index:
-    /// `PostgresSchema.keyed`.
-    static let stages = "sync_blob (workspace, created) WHERE created <> 0"
-
-    static let generation = Generation(
-        15, "stages of blobs",
-        steps: [
-            .init(
-                "stages of blobs",
-                .index("sync_blob_stage", "CREATE INDEX CONCURRENTLY sync_blob_stage ON \(stages)"))
-        ])
-
     /// The blobs that are due, with their scopes.
     static let due = PreparedStatement(
         name: "sync_due_blobs",
@@ -110,21 +98,6 @@ enum BlobCompactionSQL {
                 WHERE workspace = $1
             )
             SELECT count(*), coalesce(sum(octets), 0)::bigint FROM gone
-            """)
-
-    /// Renews at most $3 unnamed or withdrawn blobs.
-    static let keepSome = PreparedStatement(
-        name: "sync_keep_blobs",
-        sql: """
-            UPDATE sync_blob
-            SET created = $2
-            WHERE workspace = $1 AND created < 0 AND ctid = ANY (ARRAY(
-                SELECT ctid
-                FROM sync_blob
-                WHERE workspace = $1 AND created <> 0 AND created < 0
-                LIMIT $3
-                FOR UPDATE SKIP LOCKED
-            ))
             """)
 
     /// Records of scope $2 after number $3 with their overwritten values, at most $4 records and $5 bytes. The flag is

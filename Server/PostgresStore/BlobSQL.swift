@@ -124,4 +124,8 @@ enum BlobSQL {
             ("sync_blob", "workspace, digest"), ("sync_blob_part", "workspace, digest, start"),
             ("sync_blob_scope", "workspace, scope, digest"), ("sync_blob_usage", "workspace"),
         ].flatMap(PostgresSchema.keyed)
+        + [
+            // Finds due blobs. Partial, so that no search by digest can use it instead of the key's index.
+            "CREATE INDEX sync_blob_stage ON sync_blob (workspace, created) WHERE created <> 0"
+        ]
 }

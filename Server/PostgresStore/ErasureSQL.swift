@@ -30,16 +30,13 @@ enum ErasureSQL {
             END
             $$
             """,
-        ] + PostgresSchema.keyed("sync_erasure", "workspace, kind, name")
+        ] + PostgresSchema.keyed("sync_erasure", "workspace, kind, name") + [
+            // Finds the other scopes of a blob.
+            "CREATE INDEX sync_blob_scope_digest ON sync_blob_scope (workspace, digest, scope)"
+        ]
 
     /// The records, or clients, of all workspaces that one step reads.
     static let walkedAtOnce: Int64 = 5_000
-
-    /// The index that finds the other scopes of a blob.
-    static let blobIndex = (
-        name: "sync_blob_scope_digest",
-        statement: "CREATE INDEX CONCURRENTLY sync_blob_scope_digest ON sync_blob_scope (workspace, digest, scope)"
-    )
 
     /// An expression for the scope, which fails if the scope is erased. Its first condition is evaluated once a
     /// statement, and mostly decides for all rows.

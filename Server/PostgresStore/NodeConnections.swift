@@ -5,9 +5,6 @@ package import TidemarkStore
 ///
 /// `tidemark/8@1f0c2b9a sequencing` is a connection of generation 8 of the installation `1f0c2b9a`: the schema that
 /// holds its tables. Another schema of the same database is another installation, whose nodes are ignored here.
-/// `tidemark/18 sequencing` is of a version that named no installation, `tidemark sequencing` of the one before
-/// generations: they may be of any installation of the database. They are treated as this one's, since their writes
-/// could be lost otherwise.
 enum NodeConnections {
     /// The statement that names a new connection: only the database knows the schema that `search_path` means.
     static func naming(_ application: String, _ generation: Int, _ purpose: String) -> String {
@@ -42,11 +39,8 @@ enum NodeConnections {
     static func generation(_ name: String, _ application: String, _ installation: String) -> Int? {
         guard name.hasPrefix(application), name.hasSuffix(" sequencing") else { return nil }
         let middle = name.dropFirst(application.count).dropLast(" sequencing".count)
-        if middle.isEmpty { return PostgresSchema.landed }
         let parts = middle.dropFirst().split(separator: "@", omittingEmptySubsequences: false)
-        guard middle.first == "/", parts.count == 1 || (parts.count == 2 && parts[1] == installation) else {
-            return nil
-        }
+        guard middle.first == "/", parts.count == 2, parts[1] == installation else { return nil }
         return Int(parts[0])
     }
 }

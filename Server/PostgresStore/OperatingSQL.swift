@@ -33,9 +33,6 @@ enum OperatingSQL {
             """,
         ] + PostgresSchema.keyed("sync_member_past", "workspace, user_id, scope, since")
 
-    static let generation = Generation(
-        16, "acts of operators, ended memberships", steps: [.init("acts and ended memberships", .tables(tables))])
-
     static let begin = PreparedStatement(
         name: "sync_begin_act",
         sql: """

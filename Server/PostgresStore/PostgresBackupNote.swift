@@ -21,10 +21,6 @@ package enum PostgresBackupNote {
             """
         ] + PostgresSchema.keyed("sync_backup", "workspace")
 
-    /// The generation that adds the table of verified backups.
-    package static let generation = Generation(
-        13, "verified backups", steps: [.init("verified backups", .tables(tables))])
-
     /// The rows of one statement.
     private static let rowsPerStep = 1_000
 

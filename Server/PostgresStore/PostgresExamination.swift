@@ -1,7 +1,7 @@
 package import Logging
 package import TidemarkModel
 package import TidemarkPostgres
-import TidemarkStore
+package import TidemarkStore
 
 /// The facts about a database and its server that an operator should know: read at one moment, without writing.
 package struct PostgresExamination: Sendable {
@@ -24,7 +24,17 @@ package struct PostgresExamination: Sendable {
     package var ground = Ground()
 
     /// The generation of this version's tables.
-    package static var own: Int { PostgresSchema.generations.last?.number ?? PostgresSchema.landed }
+    package static var own: Int { PostgresSchema.generations.last?.number ?? PostgresSchema.first }
+
+    /// Checks that this version reads tables of that generation, and returns its own.
+    ///
+    /// - Throws: `StoreError` of kind `unavailable`, with the remedy.
+    @discardableResult
+    package static func check(_ state: StoredState) throws(StoreError) -> Int {
+        try GenerationState(generation: state.generation, oldest: state.oldest).check(
+            first: PostgresSchema.first, own: own)
+        return own
+    }
 
     private static let names = [
         "fsync", "full_page_writes", "synchronous_commit", "idle_session_timeout", "max_connections",
@@ -77,12 +87,6 @@ package struct PostgresExamination: Sendable {
             if let fence, fence.rowCount > 0 {
                 examination.generation = Int(try fence.int64(0, 0))
                 examination.oldest = Int(try fence.int64(0, 1))
-            }
-        } else if !ground.tables.contains("sync_fence"), ground.mayRead("sync_migration") {
-            // Before generations each step had a number.
-            let steps = try await rows("SELECT max(version)::bigint FROM sync_migration")
-            if let version = try steps?.first({ try $0.optionalInteger() }) ?? nil {
-                (examination.generation, examination.oldest) = (Int(version), PostgresSchema.landed)
             }
         }
         if ground.mayRead("sync_backup") {

@@ -87,7 +87,7 @@ extension PostgresExamination.Ground {
                 SELECT DISTINCT n.nspname::text
                 FROM pg_class c
                 JOIN pg_namespace n ON n.oid = c.relnamespace
-                WHERE c.relkind IN ('r', 'p') AND c.relname IN ('sync_fence', 'sync_migration')
+                WHERE c.relkind IN ('r', 'p') AND c.relname = 'sync_fence'
                     AND NOT pg_table_is_visible(c.oid)
                 ORDER BY 1
                 LIMIT \(Self.namesMax)

@@ -7,7 +7,7 @@ package import TidemarkStore
 package final class PostgresLoading {
     /// The tables that it makes.
     package static let state = StoredState(
-        generation: PostgresBaseline.generation, oldest: PostgresSchema.landed, revision: 0, version: "")
+        generation: PostgresExamination.own, oldest: PostgresSchema.first, revision: 0, version: "")
 
     private let session: PostgresBulk
 
@@ -43,7 +43,7 @@ package final class PostgresLoading {
 
     /// PostgreSQL alone computes a scope's hash (`PLACES.md`): a trigger does it while rows come.
     private static let tables =
-        PostgresMigrator.baseline(PostgresSchema.generations) + [
+        PostgresMigrator.made(PostgresSchema.generations) + [
             "DELETE FROM sync_fence",
             """
             CREATE FUNCTION sync_derive() RETURNS trigger

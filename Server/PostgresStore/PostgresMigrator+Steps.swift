@@ -114,12 +114,7 @@ extension PostgresMigrator {
             _ = try await connection.run([
                 Self.begin, .simple("SET LOCAL lock_timeout = 2000"), .simple(PostgresStore.lockSchema),
                 .simple("UPDATE sync_fence SET oldest = \(step.generation) WHERE oldest < \(step.generation)"),
-                // The version before generations reads this, and no longer starts.
-                .simple(
-                    """
-                    INSERT INTO sync_migration (version, name) VALUES (\(step.generation), 'contracted')
-                    ON CONFLICT DO NOTHING
-                    """), Transactions.commit,
+                Transactions.commit,
             ])
         }
         try await waitForOlderTransactions(step)

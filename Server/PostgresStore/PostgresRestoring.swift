@@ -74,13 +74,7 @@ package enum PostgresRestoring {
             }
             if let writer { return answer(.restoring(process: writer)) }
             guard tables > 0 else { return answer(.empty) }
-            guard hasFence else {
-                // A version without generations: its steps are noted last.
-                let steps = "SELECT to_regclass('sync_migration') IS NOT NULL"
-                let isNoted = try await run(steps)?.first { try $0.bool() } == true
-                let count = isNoted ? try await run("SELECT count(*) FROM sync_migration")?.int64(0, 0) : nil
-                return answer(count == 0 ? .unfinished : .inUse(nodes: nodes))
-            }
+            guard hasFence else { return answer(.inUse(nodes: nodes)) }
             let fence = "SELECT count(*), coalesce(max(oldest), 0)::bigint FROM sync_fence"
             let rows = try await run(fence)?.first { (try $0.integer(), try $0.integer()) }
             let isUnfinished = rows?.0 == 0 || rows?.1 == Int64(generation)
@@ -91,14 +85,16 @@ package enum PostgresRestoring {
     /// Ends a restore whose rows are all written. The tables are migrated to this version's, `body` runs with the only
     /// store that may write, and then the fence admits nodes. A repeated call after a kill continues.
     ///
-    /// - Parameter state: the manifest's description of the database that was backed up.
+    /// - Parameters:
+    ///   - state: the manifest's description of the database that was backed up.
+    ///   - generations: others than this version's, for tests.
     package static func finish(
-        _ configuration: PostgresConfiguration, from state: StoredState, logger: Logger,
+        _ configuration: PostgresConfiguration, from state: StoredState,
+        generations: [Generation] = PostgresSchema.generations, logger: Logger,
         _ body: (PostgresStore) async throws -> Void
     ) async throws {
         _ = try await PostgresStore.withConnection(configuration, called: "restore", logger: logger) { connection in
-            try await adopt(state.generation, connection)
-            return try await connection.run([
+            try await connection.run([
                 .simple(
                     """
                     INSERT INTO sync_fence (generation, oldest) VALUES (\(generation), \(generation))
@@ -110,7 +106,7 @@ package enum PostgresRestoring {
         options.sequencingConnections = 1
         options.readingConnections = 1
         options.migrationTimeout = .seconds(24 * 3_600)
-        let alone = PostgresSchema.generations + [Generation(generation, "restore", steps: [])]
+        let alone = generations + [Generation(generation, "restore", steps: [])]
         let store = try PostgresStore(
             configuration: configuration, node: 1, options: options, generations: alone, logger: logger)
         try await store.migrate(.needed, isGentle: false)
@@ -119,36 +115,23 @@ package enum PostgresRestoring {
             defer { store.shutdown() }
             try await body(store)
         }
-        let reached = try await store.generationReached(from: state)
+        let reached = try await store.generationReached(from: state, generations)
         _ = try await PostgresStore.withConnection(configuration, called: "restore", logger: logger) { connection in
             try await connection.run([
                 .simple("UPDATE sync_fence SET generation = \(reached), oldest = \(min(state.oldest, reached))")
             ])
         }
     }
-
-    /// Notes the steps of a backup of a version without generations, and admits no node.
-    private static func adopt(_ version: Int, _ connection: PostgresConnection) async throws {
-        let hasFence = try await connection.run([.simple("SELECT to_regclass('sync_fence') IS NOT NULL")]).first
-        guard try hasFence?.bool(0, 0) == false else { return }
-        let steps = PostgresSchema.steps.prefix(version).enumerated().map { index, step in
-            "INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')"
-        }
-        let adoption = PostgresMigrator.adoption(
-            from: version, PostgresSchema.generations, serving: (generation, generation))
-        _ = try await connection.run(
-            [PostgresMigrator.begin] + (steps + adoption).map(Statement.simple) + [Transactions.commit])
-    }
 }
 
 extension PostgresStore {
     /// The generation whose nodes have all that they need, according to the recorded steps.
-    fileprivate func generationReached(from state: StoredState) async throws -> Int {
+    fileprivate func generationReached(from state: StoredState, _ generations: [Generation]) async throws -> Int {
         try await Self.withConnection(configuration, called: "restore", logger: logger) { connection in
             let steps = try await connection.run([.simple("SELECT step FROM sync_step WHERE ended IS NOT NULL")]).first
             var known = GenerationState(generation: state.generation, oldest: state.oldest)
             for step in try steps?.all({ try $0.text() }) ?? [] { known.steps[step] = .init(isDone: true) }
-            return MigrationPlan.reached(PostgresSchema.generations, from: known)
+            return MigrationPlan.reached(generations, from: known)
         }
     }
 }

@@ -58,41 +58,20 @@ package struct PostgresSnapshot {
     ///
     /// - Throws: `StoreError` for a database without tables of Tidemark, or with those of a later version.
     package func state() async throws -> StoredState {
-        let (generation, oldest) = try await generation()
-        let own = PostgresSchema.generations.last?.number ?? PostgresSchema.landed
-        guard oldest <= own else {
+        guard try await run("SELECT to_regclass('sync_fence') IS NOT NULL").first({ try $0.bool() }) == true else {
             throw StoreError(
                 .unavailable,
-                "the database is at generation \(generation) and serves \(oldest) and later, and this version is of \(own):"
-                    + " run that version")
+                "the schema \(schema) has no tables of a release of Tidemark: is it the one that the servers' connection"
+                    + " uses?")
         }
-        let hasSchemas = try await isThere("sync_schema")
-        let revision =
-            hasSchemas
-            ? try await run("SELECT coalesce(max(number), 0) FROM sync_schema").first { try $0.integer() } ?? 0 : 0
+        let fence = try await run("SELECT generation::bigint, oldest::bigint FROM sync_fence").first {
+            GenerationState(generation: Int(try $0.integer()), oldest: Int(try $0.integer()))
+        }
+        guard let fence, fence.oldest != PostgresRestoring.generation else { throw PostgresRestoring.unfinished }
+        try fence.check(first: PostgresSchema.first, own: PostgresExamination.own)
+        let revision = try await run("SELECT coalesce(max(number), 0) FROM sync_schema").first { try $0.integer() } ?? 0
         let version = try await run("SHOW server_version").first { try $0.text() } ?? ""
-        return StoredState(generation: generation, oldest: oldest, revision: revision, version: version)
-    }
-
-    private func generation() async throws -> (generation: Int, oldest: Int) {
-        if try await isThere("sync_fence") {
-            let fence = try await run("SELECT generation::bigint, oldest::bigint FROM sync_fence").first {
-                (generation: Int(try $0.integer()), oldest: Int(try $0.integer()))
-            }
-            guard let fence, fence.oldest != PostgresRestoring.generation else { throw PostgresRestoring.unfinished }
-            return fence
-        }
-        guard try await isThere("sync_migration") else {
-            throw StoreError(
-                .unavailable,
-                "the schema \(schema) has no tables of Tidemark's: is it the one that the servers' connection uses?")
-        }
-        // Before generations each step had a number.
-        let version = try await run("SELECT max(version)::bigint FROM sync_migration").first {
-            try $0.optionalInteger()
-        }
-        guard case let version?? = version else { throw PostgresRestoring.unfinished }
-        return (Int(version), PostgresSchema.landed)
+        return StoredState(generation: fence.generation, oldest: fence.oldest, revision: revision, version: version)
     }
 
     /// The bytes of all tables and their indexes.
@@ -106,19 +85,6 @@ package struct PostgresSnapshot {
         ).first { try $0.integer() } ?? 0
     }
 
-    private func isThere(_ table: String) async throws -> Bool {
-        try await run("SELECT to_regclass('\(table)') IS NOT NULL").first { try $0.bool() } ?? false
-    }
-
-    private func isThere(_ table: String, column: String) async throws -> Bool {
-        try await run(
-            """
-            SELECT EXISTS (
-                SELECT FROM pg_attribute WHERE attrelid = to_regclass('\(table)') AND attname = '\(column)')
-            """
-        ).first { try $0.bool() } ?? false
-    }
-
     private func run(_ sql: String) async throws -> ResultSet {
         guard let result = try await connection.run([.simple(sql)]).last else {
             throw StoreError(.unavailable, "PostgreSQL did not answer")
@@ -128,9 +94,7 @@ package struct PostgresSnapshot {
 
     /// Reads all rows, table by table, and reports faults between tables.
     package func rows(_ each: (StoredRow) throws -> Void) async throws {
-        // Earlier generations lack some columns and tables.
-        let horizon = try await isThere("sync_workspace", column: "horizon") ? "horizon" : "0::bigint"
-        try await read("SELECT workspace, \(horizon) FROM sync_workspace", each) {
+        try await read("SELECT workspace, horizon FROM sync_workspace", each) {
             .workspace(WorkspaceID(try $0.text()), horizon: try $0.integer())
         }
         // In the order in which time and epoch never decrease; changed rows are elsewhere in the table.
@@ -157,16 +121,14 @@ package struct PostgresSnapshot {
                 WorkspaceID(try $0.text()), UserID(try $0.text()), ScopeID(try $0.text()), role: try $0.text(),
                 since: try $0.integer())
         }
-        if try await isThere("sync_ledger") {
-            try await read("SELECT workspace, collection, id, seq, rule, old, new FROM sync_ledger", each) {
-                .ledger(
-                    WorkspaceID(try $0.text()), RecordKey(collection: try $0.text(), id: try $0.id()),
-                    StoredLedgerValue(
-                        seq: try $0.integer(), rule: try $0.text(), old: try $0.optionalBytes(),
-                        new: try $0.optionalBytes()))
-            }
+        try await read("SELECT workspace, collection, id, seq, rule, old, new FROM sync_ledger", each) {
+            .ledger(
+                WorkspaceID(try $0.text()), RecordKey(collection: try $0.text(), id: try $0.id()),
+                StoredLedgerValue(
+                    seq: try $0.integer(), rule: try $0.text(), old: try $0.optionalBytes(),
+                    new: try $0.optionalBytes()))
         }
-        if try await isThere("sync_blob") { try await blobRows(each) }
+        try await blobRows(each)
     }
 
     private func blobRows(_ each: (StoredRow) throws -> Void) async throws {
@@ -191,9 +153,7 @@ package struct PostgresSnapshot {
 
     /// Checks that searches by scope find the records.
     private func places(_ each: (StoredRow) throws -> Void) async throws {
-        guard try await isThere("sync_record", column: "place") else { return }
-        let probe = "SELECT count(*) FROM sync_probe WHERE hash = \(GuardSQL.hash)"
-        let found = try await isThere("sync_probe") ? try await run(probe).int64(0, 0) : 1
+        let found = try await run("SELECT count(*) FROM sync_probe WHERE hash = \(GuardSQL.hash)").int64(0, 0)
         guard found == 1 else {
             let text =
                 "PostgreSQL hashes differently than when the places of scopes were computed, and no search finds"

@@ -50,24 +50,6 @@ extension PostgresStore: BlobCompacting {
             ?? BlobUsage()
     }
 
-    /// One statement.
-    package func keepAll(of workspace: WorkspaceID, now: Milliseconds, limit: Int) async throws(StoreError) -> Int {
-        let keep = Statement(BlobCompactionSQL.keepSome, workspace) {
-            $0.add(BlobStage.needed(since: now).stored)
-            $0.add(Int64(max(1, limit)))
-        }
-        return try await changing([keep])[0].affectedRows
-    }
-
-    /// Reads the server's list of connections.
-    package func isSharedWithOlder() async throws(StoreError) -> Bool {
-        try await on(reading) { connection in
-            try await !NodeConnections.older(
-                than: BlobCompactionSQL.generation.number, application: configuration.applicationName, on: connection
-            ).isEmpty
-        }
-    }
-
     /// Does nothing: autovacuum does it.
     package func giveBackBlobs(pages: Int) async throws(StoreError) -> Int { 0 }
 

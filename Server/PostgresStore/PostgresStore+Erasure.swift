@@ -32,15 +32,12 @@ extension PostgresStore: Erasing {
     private static let countedAtOnce: Int64 = 5_000
 
     /// The lock waits for writers in the workspace, and every later batch sees the mark.
-    ///
-    /// - Throws: also kind `data` while nodes of earlier generations are connected: they do not check marks.
     package func beginErasure(
         of scope: ScopeID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> SequenceNumber? {
         let begin = transactions.beginWrite + [FenceSQL.check(generation)]
         let results = try await on(reading) { connection in
-            try await self.refuseOlder(on: connection)
-            return try await connection.run(
+            try await connection.run(
                 begin + [
                     Statement(ErasureSQL.lock, workspace),
                     Statement(ErasureSQL.begin, workspace) {
@@ -50,20 +47,6 @@ extension PostgresStore: Erasing {
                 ])
         }
         return try Results(results.dropFirst(begin.count))[1].first { try $0.integer() }
-    }
-
-    func refuseOlder(on connection: PostgresConnection) async throws {
-        let older = try await NodeConnections.older(
-            than: generation, application: configuration.applicationName, on: connection)
-        guard older.isEmpty else { throw Self.refusal(older) }
-    }
-
-    private static func refusal(_ older: [(generation: Int, count: Int64)]) -> StoreError {
-        let list = older.map { "\($0.count) of generation \($0.generation)" }.joined(separator: ", ")
-        return StoreError(
-            .data,
-            "servers of an earlier version are connected to the database (connections: \(list)), and could write erased"
-                + " data again: update them first")
     }
 
     package func members(
@@ -138,8 +121,7 @@ extension PostgresStore: Erasing {
     package func beginErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> Bool {
         let begin = transactions.beginWrite + [FenceSQL.check(generation)]
         let results = try await on(reading) { connection in
-            try await self.refuseOlder(on: connection)
-            return try await connection.run(
+            try await connection.run(
                 begin + [
                     Statement(ErasureSQL.lock, workspace),
                     Statement(ErasureSQL.beginWorkspace, workspace) { $0.add(now) },

@@ -9,8 +9,7 @@ extension PostgresStore {
     ) async throws(StoreError) -> UserID? {
         let begin = transactions.beginWrite + [FenceSQL.check(generation)]
         let results = try await on(reading) { connection in
-            try await self.refuseOlder(on: connection)
-            return try await connection.run(
+            try await connection.run(
                 begin + [
                     // Registrations wait for this lock, or see the mark.
                     Statement(ErasureSQL.lock, workspace),

@@ -70,7 +70,7 @@ package final class PostgresStore: Store {
         self.logger = logger
         let generations = generations ?? PostgresSchema.generations
         self.generations = generations
-        generation = generations.last?.number ?? PostgresSchema.landed
+        generation = generations.last?.number ?? PostgresSchema.first
         transactions = Transactions(options, generation: generation)
         do {
             sequencing = try Self.pool(

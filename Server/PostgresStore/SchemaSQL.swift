@@ -2,7 +2,7 @@ import TidemarkPostgres
 
 /// The statements on schemas of apps. They cover all workspaces: a schema is the whole database's.
 enum SchemaSQL {
-    /// min_app is an `AppRequirement`. Nodes of the version before go on inserting clients without their app.
+    /// min_app is an `AppRequirement`.
     static let tables = [
         """
         CREATE TABLE sync_schema (
@@ -12,8 +12,7 @@ enum SchemaSQL {
             min_app text NOT NULL,
             note text NOT NULL
         )
-        """,
-        "ALTER TABLE sync_client ADD COLUMN app text",
+        """
     ]
 
     static let newest = PreparedStatement(

@@ -31,8 +31,8 @@ package enum CloseCode: UInt16, Hashable, Sendable, CaseIterable {
     case clientUnknown = 4410
     case clientForked = 4411
     case versionUnsupported = 4426
-    /// The operator serves only newer versions of the app. Only sent to a client that understands it, see
-    /// `Hello.knowsAppTooOld`. The reason begins with the lowest version that is served and a colon.
+    /// The operator serves only newer versions of the app. The reason begins with the lowest version that is served
+    /// and a colon.
     case appTooOld = 4427
     case rateLimited = 4429
     case unavailable = 4503

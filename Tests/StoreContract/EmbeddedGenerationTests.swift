@@ -10,7 +10,7 @@ import TidemarkStore
 /// A file whose tables are migrated.
 @Suite(.timeLimit(.minutes(5)))
 struct EmbeddedGenerationTests {
-    private static let own = EmbeddedBaseline.generation
+    private static let own = EmbeddedSnapshot.own
     /// This version's generations and one more, with each kind of step.
     private static let next =
         EmbeddedSchema.generations + [
@@ -43,13 +43,10 @@ struct EmbeddedGenerationTests {
         return options
     }
 
-    /// Makes a file as the landed version left it, with clients.
-    private func makeLanded(_ path: String, clients: Int = 5) throws {
-        try FileManager.default.createDirectory(
-            at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
-        let pool = try DatabasePool(path: path)
-        try EmbeddedSchema.migrator(report: { _ in }).migrate(pool)
-        try pool.write { db in
+    /// Makes a file of this version, with clients.
+    private func make(_ path: String, clients: Int = 5) throws {
+        let store = try EmbeddedStore(path: path)
+        try store.pool.write { db in
             for number in 0..<clients {
                 try db.execute(
                     sql: """
@@ -61,7 +58,7 @@ struct EmbeddedGenerationTests {
                     ])
             }
         }
-        try pool.close()
+        try store.close()
     }
 
     /// SQLite's description of the tables, and the recorded steps, as lines that can be compared.
@@ -97,21 +94,21 @@ struct EmbeddedGenerationTests {
                 .map { String($0.suffix(60)) }
             lines += try Row.fetchAll(db, sql: "SELECT * FROM sync_fence").map { "fence \($0)" }
             lines += try Row.fetchAll(db, sql: "SELECT step, done FROM sync_step ORDER BY step").map { "step \($0)" }
-            lines += try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations ORDER BY 1")
             return lines
         }
     }
 
-    @Test func `the baseline is of the newest generation`() {
-        #expect(EmbeddedBaseline.generation == EmbeddedSchema.generations.last?.number)
-        #expect(EmbeddedSchema.generations.map(\.number) == Array(5...EmbeddedBaseline.generation))
+    @Test func `generations are numbered without a gap`() {
+        let first = EmbeddedSchema.first
+        #expect(EmbeddedSchema.generations.map(\.number) == Array((first + 1)..<(Self.own + 1)))
     }
 
     @Test func `a new file is the same as one that was migrated through all generations`() async throws {
         let (made, grown) = (TemporaryFile(), TemporaryFile())
-        try makeLanded(grown.path, clients: 0)
+        try EmbeddedStore(path: grown.path, options: Self.options([])).close()
+        #expect(try catalog(grown.path).contains { $0.contains("generation:\(EmbeddedSchema.first)") })
         for file in [made, grown] {
-            let store = try EmbeddedStore(path: file.path)
+            let store = try EmbeddedStore(path: file.path, options: Self.options())
             try await store.migrate()
             try store.close()
         }
@@ -122,29 +119,25 @@ struct EmbeddedGenerationTests {
         for file in [made, grown] { try file.remove() }
     }
 
-    @Test func `what was recorded as step 5 between two releases is accepted`() async throws {
+    @Test func `a file of a version before the first release is refused with what to do`() async throws {
         let file = TemporaryFile()
-        try makeLanded(file.path)
-        let pool = try DatabasePool(path: file.path)
-        try await pool.write { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE sync_client ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
-                    INSERT INTO grdb_migrations VALUES ('\(EmbeddedSchema.early)');
-                    """)
-        }
-        try pool.close()
-        let store = try EmbeddedStore(path: file.path)
-        try await store.migrate()
-        #expect(try await store.clients(of: .ann, in: WorkspaceID("one")).allSatisfy { $0.seen > 5 })
-        try store.close()
-        #expect(try catalog(file.path).filter { $0.hasPrefix("5 ") } == [])
+        try make(file.path)
+        let queue = try DatabaseQueue(path: file.path)
+        try await queue.write { try $0.execute(sql: "UPDATE sync_fence SET generation = 13, oldest = 4") }
+        let error = #expect(throws: StoreError.self) { try EmbeddedStore(path: file.path) }
+        #expect(error?.reason.contains("before 0.1.0 has made the tables (they are of generation 13") == true)
+        #expect(error?.reason.contains("begin with an empty database") == true)
+        // An even earlier one, and another program's.
+        try await queue.write { try $0.execute(sql: "DROP TABLE sync_fence") }
+        let other = #expect(throws: StoreError.self) { try EmbeddedStore(path: file.path) }
+        #expect(other?.reason.contains("no tables of a release of Tidemark") == true)
+        try queue.close()
         try file.remove()
     }
 
     @Test func `a file that was killed in any step continues, and ends like one that was not`() async throws {
         let whole = TemporaryFile()
-        try makeLanded(whole.path)
+        try make(whole.path)
         let store = try EmbeddedStore(path: whole.path, options: Self.options())
         try await store.migrate(.contract)
         try store.close()
@@ -153,7 +146,7 @@ struct EmbeddedGenerationTests {
         var kills = 0
         for events in 1..<99 {
             let (file, killed) = (TemporaryFile(), TemporaryFile())
-            try makeLanded(file.path)
+            try make(file.path)
             // A kill leaves what is on disk at that moment, with a transaction open.
             let killer = Killer(after: events) { try Self.copyAsIs(file.path, to: killed.path) }
             let store = try EmbeddedStore(path: file.path, options: Self.options(), report: killer.hear)
@@ -210,26 +203,21 @@ struct EmbeddedGenerationTests {
         #expect(
             error?.reason.contains("serves generation \(Self.own + 1) and later, this version is of \(Self.own)")
                 == true)
-        // GRDB's own check, which is the landed version's.
-        let isLater = try await DatabasePool(path: file.path).read(
-            EmbeddedSchema.migrator(report: { _ in }).hasBeenSuperseded)
-        #expect(isLater)
         try file.remove()
     }
 
     @Test func `a required step runs when the file is opened, and the others beside serving`() async throws {
         let file = TemporaryFile()
-        try makeLanded(file.path)
+        try make(file.path)
         let store = try EmbeddedStore(path: file.path, options: Self.options())
-        func count(_ column: String) async throws -> Int? {
-            try await store.pool.read { db in
-                try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_client WHERE coalesce(\(column), 0) <> 0")
-            }
+        func count(_ sql: String) async throws -> Int? {
+            try await store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(sql)") }
         }
-        #expect(try await count("label = 'ann'") == 5)
-        #expect(try await count("seen") == 0)
+        let index = "sqlite_master WHERE name = 'sync_client_label'"
+        #expect(try await count("sync_client WHERE label = 'ann'") == 5)
+        #expect(try await count(index) == 0)
         try await store.migrate()
-        #expect(try await count("seen") == 5)
+        #expect(try await count(index) == 1)
         try store.close()
         try file.remove()
     }
@@ -238,17 +226,14 @@ struct EmbeddedGenerationTests {
         let file = TemporaryFile()
         #expect(try EmbeddedStore.migrationPlan(.all, path: file.path).isEmpty)
         #expect(!FileManager.default.fileExists(atPath: file.path))
-        try makeLanded(file.path)
-        let lines = try EmbeddedStore.migrationPlan(.all, path: file.path)
-        #expect(
-            lines.map(\.step) == [
-                "5 when clients were seen", "5 clients from before", "6 horizons", "6 tombstones", "7 schemas",
-                "8 lineage", "9 what is erased", "10 what is revoked", "11 acts and ended memberships",
-                "12 what devices say", "13 accounts", "14 what was deleted",
-            ])
-        #expect(lines.map(\.rows) == [nil, 5, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil])
-        let hasFence = try await DatabaseQueue(path: file.path).read { try $0.tableExists("sync_fence") }
-        #expect(!hasFence)
+        try make(file.path)
+        let lines = try EmbeddedStore.migrationPlan(.contract, path: file.path, options: Self.options())
+        #expect(lines.map(\.step) == ["column", "index", "fill", "contract"].map { "\(Self.own + 1) \($0)" })
+        #expect(lines.map(\.rows) == [nil, nil, 5, nil])
+        let generation = try await DatabaseQueue(path: file.path).read {
+            try Int.fetchOne($0, sql: "SELECT generation FROM sync_fence")
+        }
+        #expect(generation == Self.own)
         try file.remove()
     }
 }

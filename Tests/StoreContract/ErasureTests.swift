@@ -418,29 +418,6 @@ import TidemarkStore
         }
     }
 
-    @Test(.enabled(if: TestSchema.isGiven))
-    func `nothing is erased beside a node of a version without erasure`() async throws {
-        try await TestSchema.with { schema in
-            let running = try await RunningPostgresStore(schema, node: 1)
-            let under = StoreUnderTest(store: running.store, blobs: running.store)
-            try await Self.fill(under)
-            let before = Array(PostgresSchema.generations.dropLast())
-            let older = try PostgresStore(
-                configuration: schema.configuration(), node: 2, options: TestSchema.options, generations: before,
-                logger: TestSchema.logger)
-            let run = Task { try await older.run() }
-            _ = try await older.session(for: .ann, client: nil, holding: nil, in: under.workspace)
-            let turn = try await older.read(ReadSet(), in: under.workspace).turn
-            let error = await #expect(throws: StoreError.self) { try await Self.erase(under) }
-            #expect(error?.reason.contains("update them first") == true)
-            await turn?.end()
-            older.shutdown()
-            try await run.value
-            #expect(try await running.store.openErasures(in: under.workspace) == [])
-            try await running.end()
-        }
-    }
-
     /// A put that has checked the scope before, and writes after the erasure.
     @Test(.enabled(if: TestSchema.isGiven))
     func `a blob that is on its way is not stored in an erased scope`() async throws {

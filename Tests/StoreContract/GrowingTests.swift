@@ -171,18 +171,12 @@ import TidemarkStore
 
     @Test func `tables of an earlier generation are refused with the way to go`() async throws {
         try await BackupGround.with(.embedded) { ground in
-            let path = "\(ground.folder)/earlier.sqlite"
-            var options = EmbeddedStore.Options()
-            options.generations = EmbeddedSchema.generations.filter { $0.number <= 13 }
-            try EmbeddedStore(path: path, options: options).close()
-            try EmbeddedBlobStore(path: EmbeddedBlobStore.path(besides: path)).close()
-            _ = try await Backup.make(
-                .sqlite(path: path), to: "\(ground.folder)/earlier", verifies: true, programs: nil, program: "test",
-                show: { _ in })
-            try await ground.withOther { other in
-                let refused = try await BackupTests.refusal { try await ground.restore("earlier", into: other) }
-                #expect(refused.contains("Restore it into SQLite first, run 'tidemark migrate'"), "\(refused)")
+            let folder = try await ground.backup().folder
+            let own = EmbeddedSnapshot.own
+            let refused = try await BackupTests.refusal {
+                try Restore.checkGeneration(folder, of: .postgres, own: own + 1)
             }
+            #expect(refused.contains("Restore it into SQLite first, run 'tidemark migrate'"), "\(refused)")
         }
     }
 

@@ -64,7 +64,6 @@ enum PostgresCatalog {
 
     private static let notes = """
         SELECT concat_ws(' ', 'step', step, ended IS NOT NULL) FROM sync_step
-        UNION ALL SELECT concat_ws(' ', 'version', version, name) FROM sync_migration
         UNION ALL SELECT concat_ws(' ', 'fence', generation, oldest) FROM sync_fence
         ORDER BY 1
         """

@@ -66,7 +66,7 @@ struct PostgresExaminationTests {
 
     /// The findings about the present database, for the given connection.
     private static func ground(
-        _ schema: TestSchema, _ settings: [String: String] = [:]
+        _ schema: TestSchema, _ settings: [String: String] = [:], own: Int = PostgresExamination.own
     ) async throws -> (examination: PostgresExamination, findings: [DoctorFinding]) {
         let examination = try await PostgresExamination.run(
             schema.configuration(settings), now: Self.now, logger: TestSchema.logger)
@@ -77,15 +77,14 @@ struct PostgresExaminationTests {
         if let generation = examination.generation, let oldest = examination.oldest {
             found.append(
                 Doctor.generation(
-                    generation, oldest: oldest, own: PostgresExamination.own, "PostgreSQL", examination.ground))
+                    generation, oldest: oldest, own: own, "PostgreSQL", examination.ground))
         }
         return (examination, found)
     }
 
-    private static func migrate(_ schema: TestSchema, to generation: Int? = nil) async throws {
+    private static func migrate(_ schema: TestSchema) async throws {
         try await PostgresStore(
             configuration: schema.configuration(), node: 1, options: TestSchema.options,
-            generations: generation.map { last in PostgresSchema.generations.filter { $0.number <= last } },
             logger: TestSchema.logger
         ).migrate(.all, report: { _ in })
     }
@@ -156,18 +155,18 @@ struct PostgresExaminationTests {
         async throws
     {
         try await TestSchema.with { schema in
-            try await LandedFixture.load(into: schema)
-            let landed = try await Self.ground(schema)
-            #expect(landed.examination.generation == PostgresSchema.landed && landed.examination.ground.hasData)
-            #expect(landed.findings.map(\.level) == [.look])
-            #expect(landed.findings[0].remedy.hasPrefix("'tidemark backup FOLDER' first"))
-            try await Self.migrate(schema, to: 9)
-            #expect(try await Self.ground(schema).examination.generation == 9)
+            try await Self.migrate(schema)
+            try await schema.sql("INSERT INTO sync_workspace (workspace) VALUES ('one')")
+            let next = PostgresExamination.own + 1
+            let earlier = try await Self.ground(schema, own: next)
+            #expect(earlier.examination.ground.hasData)
+            #expect(earlier.findings.map(\.level) == [.look])
+            #expect(earlier.findings[0].remedy.hasPrefix("'tidemark backup FOLDER' first"))
             let role = "other_\(schema.name)"
             try await schema.sql(
                 "CREATE ROLE \(role)", "GRANT USAGE, CREATE ON SCHEMA \(schema.name) TO \(role)",
                 "GRANT ALL ON ALL TABLES IN SCHEMA \(schema.name) TO \(role)")
-            let foreign = try await Self.ground(schema, ["role": role]).findings
+            let foreign = try await Self.ground(schema, ["role": role], own: next).findings
             #expect(foreign.map(\.level) == [.look, .wrong])
             #expect(foreign[1].what.contains("the tables belong to the role") && foreign[1].why.contains("it fails"))
             try await schema.sql("DROP OWNED BY \(role)", "DROP ROLE \(role)")

@@ -10,7 +10,8 @@ import TidemarkStore
 /// Tables that are migrated while nodes use them.
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresGenerationTests {
-    private static let own = PostgresBaseline.generation
+    private static let own = PostgresExamination.own
+    private static let first = PostgresSchema.first
     /// This version's generations and one more, with each kind of step.
     static let next =
         PostgresSchema.generations + [
@@ -77,17 +78,17 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `the baseline is of the newest generation`() {
-        #expect(PostgresBaseline.generation == PostgresSchema.generations.last?.number)
-        #expect(PostgresSchema.generations.map(\.number) == Array(7...PostgresBaseline.generation))
+    @Test func `generations are numbered without a gap`() {
+        #expect(PostgresSchema.generations.map(\.number) == Array((Self.first + 1)..<(Self.own + 1)))
     }
 
     @Test func `a new database is the same as one that was migrated through all generations`() async throws {
         try await TestSchema.with { new in
-            try await store(new).migrate(.all)
+            try await store(new, Self.next).migrate(.all)
             try await TestSchema.with { old in
-                try await old.makeTables(through: 6)
-                try await store(old).migrate(.all)
+                try await store(old, []).migrate(.all)
+                #expect(try await old.sql("SELECT generation::text FROM sync_fence") == ["\(Self.first)"])
+                try await store(old, Self.next).migrate(.all)
                 let (made, grown) = (try await PostgresCatalog.read(new), try await PostgresCatalog.read(old))
                 #expect(made.filter { !grown.contains($0) } == [])
                 #expect(grown.filter { !made.contains($0) } == [])
@@ -96,28 +97,9 @@ struct PostgresGenerationTests {
         }
     }
 
-    @Test func `what was recorded as versions 7 and 8 between two releases is accepted`() async throws {
-        try await TestSchema.with { schema in
-            try await schema.makeTables(through: 6)
-            let early = PostgresSchema.generations.filter { $0.number <= 8 }.compactMap {
-                MigrationPlan.additions(of: $0).first
-            }
-            for step in early {
-                guard case .step(.tables(let statements)) = step.work else { continue }
-                for statement in statements { try await schema.sql(statement) }
-                try await schema.sql("INSERT INTO sync_migration (version, name) VALUES (\(step.generation), 'early')")
-            }
-            try await makeClients(1, schema)
-            try await store(schema).migrate(.all)
-            #expect(try await schema.sql("SELECT max(version)::text FROM sync_migration") == ["6"])
-            #expect(try await schema.sql("SELECT generation::text FROM sync_fence") == ["\(Self.own)"])
-            #expect(try await schema.sql("SELECT DISTINCT (seen > registered)::text FROM sync_client") == ["true"])
-        }
-    }
-
     @Test func `a migration that is cut at any request continues, and ends like one that was not`() async throws {
         try await TestSchema.with { whole in
-            try await whole.makeTables(through: 6)
+            try await store(whole).migrate(.all)
             try await makeClients(5, whole)
             try await store(whole, Self.next, rows: 2).migrate(.all)
             let expected = try await PostgresCatalog.read(whole)
@@ -130,7 +112,7 @@ struct PostgresGenerationTests {
                 wired.applicationName = schema.name
                 var options = TestSchema.options
                 options.backfillRows = 2
-                try await schema.makeTables(through: 6)
+                try await store(schema).migrate(.all)
                 try await makeClients(5, schema)
                 var cuts = 0
                 for passing in 0..<200 {
@@ -149,22 +131,20 @@ struct PostgresGenerationTests {
                 }
                 #expect(cuts > 5)
                 #expect(try await PostgresCatalog.read(schema) == expected)
-                #expect(
-                    try await schema.sql("SELECT DISTINCT label || (seen > registered) FROM sync_client") == ["anntrue"]
-                )
+                #expect(try await schema.sql("SELECT DISTINCT label FROM sync_client") == ["ann"])
             }
         }
     }
 
     @Test func `a backfill that was cut continues at its last position`() async throws {
         try await TestSchema.with { schema in
-            try await schema.makeTables(through: 6)
+            try await store(schema).migrate(.all)
             try await makeClients(5, schema)
-            try await store(schema).migrate(.needed)
-            #expect(try await schema.sql("SELECT generation::text FROM sync_fence") == ["\(Self.own)"])
-            #expect(try await schema.sql("SELECT DISTINCT seen::text FROM sync_client") == ["0"])
+            try await store(schema, Self.next).migrate(.needed)
+            #expect(try await schema.sql("SELECT generation::text FROM sync_fence") == ["\(Self.own + 1)"])
+            #expect(try await schema.sql("SELECT count(label)::text FROM sync_client") == ["0"])
             let seen = Heard<[Int64]>([])
-            let stop = try store(schema, rows: 2)
+            let stop = try store(schema, Self.next, rows: 2)
             let task = Task {
                 try await stop.migrate(.all) { event in
                     guard case .moved(_, let rows, _) = event else { return }
@@ -174,23 +154,24 @@ struct PostgresGenerationTests {
             }
             _ = await task.result
             #expect(seen.value.withLock { $0 } == [2, 4])
-            try await store(schema, rows: 2).migrate(.all) { event in
+            try await store(schema, Self.next, rows: 2).migrate(.all) { event in
                 if case .moved(_, let rows, _) = event { seen.value.withLock { $0.append(rows) } }
             }
             #expect(seen.value.withLock { $0 } == [2, 4, 6, 8, 10, 10])
-            #expect(try await schema.sql("SELECT DISTINCT (seen > registered)::text FROM sync_client") == ["true"])
+            #expect(try await schema.sql("SELECT DISTINCT label FROM sync_client") == ["ann"])
         }
     }
 
     @Test func `a backfill skips a workspace with writes in progress, and comes back to it`() async throws {
         try await TestSchema.with { schema in
-            try await schema.makeTables(through: 6)
+            try await store(schema).migrate(.all)
             try await makeClients(3, schema)
-            try await store(schema).migrate(.needed)
-            let filled = "SELECT workspace || ' ' || count(*) FROM sync_client WHERE seen > 0 GROUP BY workspace"
+            try await store(schema, Self.next).migrate(.needed)
+            let filled =
+                "SELECT workspace || ' ' || count(*) FROM sync_client WHERE label IS NOT NULL GROUP BY workspace"
             try await withThrowingDiscardingTaskGroup { group in
                 try await schema.whileLocked(where: "workspace = 'one'") { _ in
-                    group.addTask { try await store(schema).migrate(.all) }
+                    group.addTask { try await store(schema, Self.next).migrate(.all) }
                     while try await schema.sql(filled).isEmpty {}
                     #expect(try await schema.sql(filled) == ["two 3"])
                 }
@@ -206,7 +187,8 @@ struct PostgresGenerationTests {
                 try await older.commit { $0.put(.numbered(1)) }
                 try await store(schema, Self.next).migrate(.all)
                 #expect(
-                    try await schema.sql("SELECT generation || ' ' || oldest FROM sync_fence") == ["\(Self.own + 1) 6"])
+                    try await schema.sql("SELECT generation || ' ' || oldest FROM sync_fence")
+                        == ["\(Self.own + 1) \(Self.first)"])
                 try await older.commit { $0.put(.numbered(2)) }
                 _ = try await older.register(.numbered(50), for: .ann)
                 try await withNode(schema, Self.next) { newer in
@@ -218,7 +200,7 @@ struct PostgresGenerationTests {
                     try await store(schema, Self.next).migrate(.contract)
                 }
                 #expect(error?.reason.contains("of generation \(Self.own)") == true, "\(error?.reason ?? "")")
-                #expect(try await schema.sql("SELECT oldest::text FROM sync_fence") == ["6"])
+                #expect(try await schema.sql("SELECT oldest::text FROM sync_fence") == ["\(Self.first)"])
             }
             let window = try await store(schema).windowOfAll()
             #expect(window == 4)
@@ -237,7 +219,6 @@ struct PostgresGenerationTests {
             let seen =
                 "SELECT count(*)::text FROM pg_attribute WHERE attrelid = 'sync_client'::regclass AND attname = 'seen'"
             #expect(try await schema.sql(seen) == ["0"])
-            #expect(try await schema.sql("SELECT max(version)::text FROM sync_migration") == ["\(Self.own + 1)"])
             let before = try await schema.sql("SELECT count(*)::text FROM sync_batch")
             // It skips the check at its start, like a node that was started earlier.
             try await withNode(schema) { older in
@@ -367,8 +348,8 @@ struct PostgresGenerationTests {
     /// Rows are read in the order of an index, from the position on: otherwise each page would read the whole table.
     @Test func `each backfill reads its pages by a key`() async throws {
         try await TestSchema.with { schema in
-            try await store(schema).migrate(.all)
-            let backfills = PostgresSchema.generations.flatMap { MigrationPlan.additions(of: $0) }.compactMap(
+            try await store(schema, Self.next).migrate(.all)
+            let backfills = Self.next.flatMap { MigrationPlan.additions(of: $0) }.compactMap(
                 \.backfill)
             #expect(!backfills.isEmpty)
             for backfill in backfills {
@@ -383,16 +364,6 @@ struct PostgresGenerationTests {
         try await TestSchema.with { schema in
             #expect(try await store(schema).migrationPlan(.all).isEmpty)
             #expect(try await schema.sql("SELECT coalesce(to_regclass('sync_fence')::text, 'none')") == ["none"])
-            try await schema.makeTables(through: 6)
-            let early = try await store(schema).migrationPlan(.all)
-            #expect(
-                early.map(\.step) == [
-                    "7 guards and probe", "8 when clients were seen", "8 clients from before", "9 horizons",
-                    "9 tombstones", "10 schemas", "11 lineage", "12 what is erased", "12 blobs by digest",
-                    "13 verified backups", "14 what is revoked", "15 stages of blobs",
-                    "16 acts and ended memberships", "17 what devices say", "18 accounts",
-                    "19 what was deleted",
-                ])
             try await store(schema).migrate(.all)
             try await makeClients(2, schema)
             try await schema.sql("ANALYZE sync_client")
@@ -400,7 +371,7 @@ struct PostgresGenerationTests {
             #expect(lines.map(\.step) == ["column", "index", "fill", "contract"].map { "\(Self.own + 1) \($0)" })
             #expect(lines.map(\.rows) == [nil, nil, 4, nil])
             #expect(
-                lines.map(\.serves) == Array(repeating: "generation 6 and later", count: 3) + [
+                lines.map(\.serves) == Array(repeating: "generation \(Self.first) and later", count: 3) + [
                     "generation \(Self.own + 1) and later"
                 ]
             )

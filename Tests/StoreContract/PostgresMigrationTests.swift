@@ -16,12 +16,9 @@ struct PostgresMigrationTests {
                 for _ in 0..<6 { group.addTask { try await store(schema).migrate() } }
             }
             let fence = "SELECT generation || ' ' || oldest FROM sync_fence"
-            #expect(try await schema.sql(fence) == ["\(PostgresBaseline.generation) 6"])
+            #expect(try await schema.sql(fence) == ["\(PostgresExamination.own) \(PostgresSchema.first)"])
             try await store(schema).migrate()
-            #expect(try await schema.sql(fence) == ["\(PostgresBaseline.generation) 6"])
-            // The rows that the version before generations looks for.
-            let versions = try await schema.sql("SELECT version::text FROM sync_migration ORDER BY version")
-            #expect(versions == ["1", "2", "3", "4", "5", "6"])
+            #expect(try await schema.sql(fence) == ["\(PostgresExamination.own) \(PostgresSchema.first)"])
         }
     }
 
@@ -32,19 +29,25 @@ struct PostgresMigrationTests {
             let error = await #expect(throws: StoreError.self) { try await store(schema).migrate() }
             #expect(error?.kind == .unavailable)
             #expect(error?.fault == .outdated)
-            let own = PostgresBaseline.generation
+            let own = PostgresExamination.own
             #expect(error?.reason.contains("serves generation 99 and later, this version is of \(own)") == true)
             #expect(error?.reason.contains("run that version") == true)
             #expect(try await schema.sql("SELECT generation::text FROM sync_fence") == ["100"])
         }
     }
 
-    @Test func `tables of a version that has no generations and is later are refused`() async throws {
+    @Test func `tables of a version before the first release are refused with what to do, and left unchanged`()
+        async throws
+    {
         try await TestSchema.with { schema in
-            try await schema.makeTables(through: 6)
-            try await schema.sql("INSERT INTO sync_migration (version, name) VALUES (99, 'from the future')")
+            try await store(schema).migrate()
+            let early = PostgresSchema.first - 1
+            try await schema.sql("UPDATE sync_fence SET generation = \(early), oldest = 6")
             let error = await #expect(throws: StoreError.self) { try await store(schema).migrate() }
-            #expect(error?.reason.contains("schema 99") == true)
+            #expect(error?.fault == .outdated)
+            #expect(error?.reason.contains("before 0.1.0 has made the tables (they are of generation \(early)") == true)
+            #expect(error?.reason.contains("begin with an empty database") == true)
+            #expect(try await schema.sql("SELECT generation::text FROM sync_fence") == ["\(early)"])
         }
     }
 
@@ -64,57 +67,22 @@ struct PostgresMigrationTests {
         async throws
     {
         try await TestSchema.with { schema in
-            try await schema.makeTables(through: 5)
-            try await schema.sql("INSERT INTO sync_workspace VALUES ('one')")
+            try await store(schema).migrate()
             var options = TestSchema.options
             options.migrationTimeout = .milliseconds(300)
+            let next = PostgresExamination.own + 1
+            let slow = [Generation(next, "slow", steps: [.init("slow", .tables(["SELECT pg_sleep(1)::text"]))])]
             let hurried = try PostgresStore(
-                configuration: schema.configuration(), node: 1, options: options, logger: TestSchema.logger)
-            try await schema.whileLocked { _ in
-                let error = await #expect(throws: StoreError.self) { try await hurried.migrate() }
-                #expect(error?.kind == .unavailable)
-                #expect(error?.reason.contains("MIGRATION_MINUTES") == true)
-            }
-            try await store(schema).migrate()
-            #expect(
-                try await schema.sql("SELECT generation::text FROM sync_fence") == ["\(PostgresBaseline.generation)"])
-            #expect(try await schema.sql("SELECT count(salt)::text FROM sync_workspace") == ["1"])
-        }
-    }
-
-    @Test func `records from before scopes had short keys are found by scope, each in its workspace`()
-        async throws
-    {
-        try await TestSchema.with { schema in
-            try await schema.makeTables(through: 4)
-            for workspace in ["one", "two"] {
-                try await schema.sql("INSERT INTO sync_workspace VALUES ('\(workspace)')")
-                try await schema.sql(
-                    "INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch) VALUES ('\(workspace)', 3, 1, 1, 1, 0)"
-                )
-                for (number, scope) in [(1, "a"), (2, "b"), (3, "a")] {
-                    try await schema.sql(
-                        """
-                        INSERT INTO sync_record (
-                            workspace, collection, id, scope, seq, born, deleted, author, created, updated, octets, body)
-                        VALUES ('\(workspace)', 'message', '\(UniqueID.numbered(Int64(number)))', '\(scope)', \(number),
-                            \(number), false, 'ann', 1, 2, 14, '{"text":"\(workspace)"}')
-                        """)
-                }
-            }
-            let running = try await RunningPostgresStore(schema, node: 1)
-            for workspace in ["one", "two"] {
-                let under = StoreUnderTest(store: running.store, workspace: WorkspaceID(workspace))
-                let window = try await under.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
-                #expect(window.records.map(\.seq) == [1, 3])
-                #expect(window.records.allSatisfy { String(decoding: $0.body, as: UTF8.self).contains(workspace) })
-                let page = try await under.store.page(
-                    scope: .a, collection: "message", before: .max, limit: 1, in: under.workspace)
-                #expect(page.records.map(\.key.id) == [.numbered(3)])
-                try await under.commit { $0.put(.numbered(5), in: .b) }
-                #expect(try await under.store.changedScopes(among: [.a, .b], after: 3, in: under.workspace) == [.b])
-            }
-            try await running.end()
+                configuration: schema.configuration(), node: 1, options: options, generations: slow,
+                logger: TestSchema.logger)
+            let error = await #expect(throws: StoreError.self) { try await hurried.migrate() }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.reason.contains("MIGRATION_MINUTES") == true)
+            try await PostgresStore(
+                configuration: schema.configuration(), node: 1, options: TestSchema.options, generations: slow,
+                logger: TestSchema.logger
+            ).migrate()
+            #expect(try await schema.sql("SELECT generation::text FROM sync_fence") == ["\(next)"])
         }
     }
 

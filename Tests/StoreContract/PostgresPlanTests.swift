@@ -68,7 +68,6 @@ struct PostgresPlanTests {
         (BlobCompactionSQL.due, ["text", "bigint", "bigint", "bigint", "bigint"]),
         (BlobCompactionSQL.move, ["text", "text[]", "bigint[]", "bigint"]),
         (BlobCompactionSQL.take, ["text", "text[]", "bigint[]"]),
-        (BlobCompactionSQL.keepSome, ["text", "bigint", "bigint"]),
         (BlobCompactionSQL.names, ["text", "text", "bigint", "bigint", "bigint"]),
         (
             SequencingSQL.insertRecords,

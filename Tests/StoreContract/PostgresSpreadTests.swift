@@ -10,7 +10,7 @@ import TidemarkStore
 struct PostgresSpreadTests {
     /// Tables with rows that belong to no workspace.
     private static let shared = [
-        "sync_fence", "sync_migration", "sync_probe", "sync_revocation_head", "sync_schema", "sync_step",
+        "sync_fence", "sync_probe", "sync_revocation_head", "sync_schema", "sync_step",
     ]
 
     /// Keys of tables whose rows may name a workspace, are small, and stay on one machine.

@@ -131,15 +131,6 @@ struct TestSchema: Sendable {
         return given + (given.contains("?") ? "&" : "?") + query.joined(separator: "&")
     }
 
-    /// Makes the tables as a version before generations left them.
-    func makeTables(through version: Int) async throws {
-        try await sql(PostgresSchema.makeHistory)
-        for (index, step) in PostgresSchema.steps.prefix(version).enumerated() {
-            for statement in step.statements { try await sql(statement) }
-            try await sql("INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')")
-        }
-    }
-
     /// Runs statements, each in its own transaction, and returns the first column of the last one's rows as text.
     @discardableResult
     func sql(_ statements: String...) async throws -> [String] {

@@ -14,9 +14,7 @@ import Testing
         "ID": "what Identifiable asks for",
     ]
 
-    private static let guides = Repository.files.filter { file in
-        file.folder == "ClientSDK/SDK/Tidemark.docc" && !file.path.hasSuffix("Requirements.md")
-    }
+    private static let guides = Repository.files.filter { $0.folder == "ClientSDK/SDK/Tidemark.docc" }
 
     private static let kinds: Set<String> = [
         "func", "var", "let", "struct", "class", "enum", "actor", "protocol", "typealias",

@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `every prefix of the layout is the beginning of a file's path`() {
-        #expect(Layout.prefixes.count > 30)
+        #expect(Layout.prefixes.count > 20)
         for (table, prefix) in Layout.prefixes {
             #expect(Repository.files.contains { $0.path.hasPrefix(prefix) }, "Layout.\(table): '\(prefix)'")
         }
@@ -86,10 +86,8 @@ import Testing
     @Test func `every allowance has a reason and is still needed`() {
         let witnesses = requirementNames(Repository.productFiles)
         let rules = [
-            fileSize, functionLength, pathNames, typeNames, publicNames, verbs, calls, unstructuredTasks, purity,
-            timeLimits,
-            outsideImports,
-            directions, reasons, unfinished, links, wording, docOpenings, places, scripts,
+            fileSize, functionLength, pathNames, typeNames, publicNames, calls, unstructuredTasks, purity,
+            timeLimits, outsideImports, reasons, unfinished, links, docOpenings, places, scripts,
             documentation(witnesses: witnesses),
         ]
         for allowance in Allowance.all {

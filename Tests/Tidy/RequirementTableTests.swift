@@ -45,7 +45,7 @@ private func mistakes(_ page: SourceFile, _ tests: [SourceFile], expecting ids: 
 }
 
 @Suite struct RequirementTableTests {
-    private static let path = "ClientSDK/SDK/Tidemark.docc/Requirements.md"
+    private static let path = "Tests/Requirements.md"
     private static let counts = [("S0", 16), ("S1", 11), ("S2", 7), ("S3", 9), ("S4", 7)]
     private static let others = (1...5).map { "C\($0)" } + (1...20).map { "L\($0)" }
 

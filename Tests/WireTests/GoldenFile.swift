@@ -13,6 +13,8 @@ struct GoldenFile {
 
     let lines: [Line]
 
+    init(lines: [Line]) { self.lines = lines }
+
     init() throws {
         let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/v1.txt")
         lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n").filter { !$0.hasPrefix("#") }

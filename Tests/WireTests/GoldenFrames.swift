@@ -77,37 +77,27 @@ enum GoldenFrames {
         (.auth(Auth(token: "tok2")), "auth"), (.bye, "bye"),
     ]
 
-    /// Messages of peers that announce ephemeral messages.
+    /// Ephemeral messages.
     static let ephemeralClient: [(ClientMessage, String)] = [
         (
-            .hello(Hello(client: first, isNewClient: false, connection: 3, takesEphemerals: true)), "hello+eph"
-        ),
-        (
-            .ephemeral(Ephemeral(scope: room, kind: "typing", payload: ["b": 1, "a": "é"], lifetime: 6_000)), "eph+eph"
-        ),
+            .ephemeral(Ephemeral(scope: room, kind: "typing", payload: ["b": 1, "a": "é"], lifetime: 6_000)), "eph"
+        )
     ]
 
     static let ephemeralServer: [(ServerMessage, String)] = [
         (
-            .welcome(
-                Welcome(
-                    server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
-                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits,
-                    ephemerals: EphemeralLimits())), "welcome+eph"
-        ),
-        (
-            .ephemeral(Ephemeral(scope: room, user: UserID("ann"), kind: "typing", lifetime: 6_000)), "eph+eph"
-        ),
+            .ephemeral(Ephemeral(scope: room, user: UserID("ann"), kind: "typing", lifetime: 6_000)), "eph"
+        )
     ]
 
-    /// Messages of a server with blobs: one more limit, which older clients ignore.
+    /// Messages of a server with blobs: one more limit.
     static let blobServer: [(ServerMessage, String)] = [
         (
             .welcome(
                 Welcome(
                     server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
                     settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: keepingBlobs)),
-            "welcome+blob_bytes"
+            "welcome.blob_bytes"
         )
     ]
 
@@ -118,18 +108,11 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
                     settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits,
-                    user: UserID("ann"), schema: SchemaLabel(name: "notes", version: 2))), "welcome+user"
+                    user: UserID("ann"), schema: SchemaLabel(name: "notes", version: 2))), "welcome.user"
         )
     ]
 
-    /// Messages of peers that know the code for old apps, and the activation of documents.
-    static let schemaClient: [(ClientMessage, String)] = [
-        (
-            .hello(Hello(client: first, isNewClient: false, connection: 3, app: "demo 1", knowsAppTooOld: true)),
-            "hello+upd"
-        )
-    ]
-
+    /// A welcome after an activation of a document.
     static let schemaServer: [(ServerMessage, String)] = [
         (
             .welcome(
@@ -137,7 +120,7 @@ enum GoldenFrames {
                     server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
                     settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits,
                     user: UserID("ann"), schema: SchemaLabel(name: "notes", version: 2, revision: 7))),
-            "welcome+revision"
+            "welcome.revision"
         )
     ]
 
@@ -147,7 +130,7 @@ enum GoldenFrames {
             .hello(
                 Hello(
                     client: first, isNewClient: false, connection: 3, cursor: "c9",
-                    scopes: [HeldScope(scope: room, since: 2)], ends: ["c8", "c1"])), "hello+ends"
+                    scopes: [HeldScope(scope: room, since: 2)], ends: ["c8", "c1"])), "hello.ends"
         ),
         (
             .hello(
@@ -155,12 +138,12 @@ enum GoldenFrames {
                     client: first, isNewClient: false, connection: 3, cursor: "c9",
                     scopes: [HeldScope(scope: room, since: 2)],
                     trace: TraceParent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))),
-            "hello+traceparent"
+            "hello.traceparent"
         ),
         (
             .page(
                 PageRequest(id: 1, scope: room, since: 2, collection: "notes", limit: 50, ids: [second, first])),
-            "page+ends"
+            "page.ends"
         ),
     ]
 
@@ -170,8 +153,8 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 2, cursorState: .rewound, cursor: "c8",
                     kept: [HeldScope(scope: room, since: 2)], purged: [], added: [], settledThrough: 0, now: 20,
-                    tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, rewind: .init(to: 8, end: "c8"),
-                    answersIDs: true)), "welcome+ends"
+                    tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, rewind: .init(to: 8, end: "c8"))),
+            "welcome.ends"
         )
     ]
 
@@ -181,37 +164,30 @@ enum GoldenFrames {
             .compare(
                 CompareRequest(
                     id: 3, scope: room, since: 2, collection: "notes", from: 4, before: 90, lists: false)),
-            "compare+compare"
+            "compare"
         ),
         (
             .compare(
                 CompareRequest(id: 4, scope: room, since: 2, collection: "notes", from: 0, lists: true)),
-            "compare.list+compare"
+            "compare.list"
         ),
     ]
 
     static let comparingServer: [(ServerMessage, String)] = [
-        (
-            .welcome(
-                Welcome(
-                    server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
-                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits,
-                    answersIDs: true, answersCompare: true)), "welcome+compare"
-        ),
         (
             .compared(
                 CompareAnswer(
                     id: 3, scope: room, since: 2, collection: "notes",
                     parts: [
                         .init(low: 50, at: 120, digest: oneRecord), .init(low: 9, at: 121, digest: RecordDigest()),
-                    ], next: 9)), "compared+compare"
+                    ], next: 9)), "compared"
         ),
         (
             .compared(
                 CompareAnswer(
                     id: 4, scope: room, since: 2, collection: "notes",
                     parts: [.init(low: 0, at: 120, digest: oneRecord)],
-                    marks: [.init(record: second, born: 5, seq: 7, term: oneRecord.sum)])), "compared.list+compare"
+                    marks: [.init(record: second, born: 5, seq: 7, term: oneRecord.sum)])), "compared.list"
         ),
     ]
 
@@ -228,13 +204,13 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 2, cursorState: .resync, cursor: "cur", kept: [], purged: [], added: [],
                     settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, durable: 7,
-                    lost: 9)), "welcome+durable"
+                    lost: 9)), "welcome.durable"
         ),
         (
             .changes(
                 Changes(
                     from: "c1", cursor: "c2", time: 12, isLive: true, isConsistent: true,
-                    settled: Settled(through: 1, outcomes: []), durable: 8)), "changes+durable"
+                    settled: Settled(through: 1, outcomes: []), durable: 8)), "changes.durable"
         ),
     ]
 
@@ -260,7 +236,7 @@ enum GoldenFrames {
                                     ContestedFields(
                                         key: RecordKey(collection: "notes", id: second), fields: ["plan"])
                                 ]),
-                        ]))), "changes+contested"
+                        ]))), "changes.contested"
         )
     ]
 
@@ -271,16 +247,16 @@ enum GoldenFrames {
             .hello(
                 Hello(
                     client: first, isNewClient: false, connection: 3, cursor: "c9",
-                    scopes: [HeldScope(scope: room, since: 2), HeldScope(scope: ScopeID("wall"), since: 0)], ends: [],
-                    roles: [.admin, .member], knowsBehind: true)), "hello+behind"
+                    scopes: [HeldScope(scope: room, since: 2), HeldScope(scope: ScopeID("wall"), since: 0)],
+                    roles: [.admin, .member])), "hello.behind"
         ),
-        (.ack(Ack(frames: 7, diverged: 3)), "ack+behind"),
+        (.ack(Ack(frames: 7, diverged: 3)), "ack.behind"),
     ]
 
     /// A device's report about itself.
     static let writtenClient: [(ClientMessage, String)] = [
-        (.hello(Hello(client: first, isNewClient: false, connection: 3, written: 12)), "hello+written"),
-        (.hello(Hello(client: first, isNewClient: false, connection: 3, stuck: 5)), "hello+stuck"),
+        (.hello(Hello(client: first, isNewClient: false, connection: 3, written: 12)), "hello.written"),
+        (.hello(Hello(client: first, isNewClient: false, connection: 3, stuck: 5)), "hello.stuck"),
     ]
 
     /// A write of single keys of a map.
@@ -301,7 +277,7 @@ enum GoldenFrames {
                                             NamedPatch("n", .keys(["x": "y"])),
                                         ]))
                                 ], clientTime: 1))
-                    ])), "push+keys"
+                    ])), "push.keys"
         )
     ]
 
@@ -311,8 +287,8 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 1, cursorState: .behind, cursor: "cur",
                     kept: [HeldScope(scope: room, since: 2)], purged: [], added: [], settledThrough: 0, now: 20,
-                    tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, answersIDs: true, answersCompare: true,
-                    roles: [.init(scope: room, since: 2, role: .owner)])), "welcome+behind"
+                    tokenExpires: 30, heartbeat: 25_000, limits: firstLimits,
+                    roles: [.init(scope: room, since: 2, role: .owner)])), "welcome.behind"
         )
     ]
 
@@ -323,13 +299,13 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 1, cursorState: .ok, cursor: "cur",
                     kept: [HeldScope(scope: room, since: 2)], purged: [], added: [], settledThrough: 0, now: 20,
-                    tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, leftOut: 500)), "welcome+left"
+                    tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, leftOut: 500)), "welcome.left"
         )
     ]
 
     /// The hello of a client that holds many scopes, and the answer.
     static let digestClient: [(ClientMessage, String)] = [
-        (.hello(Hello(client: first, isNewClient: false, connection: 3, held: digests)), "hello+held")
+        (.hello(Hello(client: first, isNewClient: false, connection: 3, held: digests)), "hello.held")
     ]
     static let digestServer: [(ServerMessage, String)] = [
         (
@@ -338,7 +314,7 @@ enum GoldenFrames {
                     server: "node", epoch: 1, cursorState: .ok, cursor: "cur", kept: [], purged: [],
                     added: [.init(scope: room, since: 2, role: .owner)], settledThrough: 0, now: 20, tokenExpires: 30,
                     heartbeat: 25_000, limits: firstLimits, leftOut: 500, notFitting: [ScopeID("old")],
-                    parts: ListedParts(count: 2, listed: [0]))), "welcome+held"
+                    parts: ListedParts(count: 2, listed: [0]))), "welcome.held"
         )
     ]
 
@@ -349,7 +325,7 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
                     settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits,
-                    release: "0.1.0")), "welcome+release"
+                    release: "0.1.0")), "welcome.release"
         )
     ]
 
@@ -363,7 +339,7 @@ enum GoldenFrames {
     static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
 
     static var allClient: [(ClientMessage, String)] {
-        client + ephemeralClient + schemaClient + tailClient + comparingClient + behindClient + writtenClient
+        client + ephemeralClient + tailClient + comparingClient + behindClient + writtenClient
             + keysClient + digestClient + ignoredClient
     }
     static var allServer: [(ServerMessage, String)] {

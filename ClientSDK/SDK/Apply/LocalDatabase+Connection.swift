@@ -124,8 +124,7 @@ extension LocalDatabase {
     }
 
     /// Removes what the server's order does not have, or has everything filled again. The whole copy is filled again if
-    /// the server knows no cursor common to both. Collections with records to fetch by ids are filled again if the
-    /// server does not answer ids.
+    /// the server knows no cursor common to both.
     private func goBack(
         _ welcome: Welcome, _ scopes: ScopeChange, _ db: Database, rebase: inout Rebase
     ) throws {
@@ -137,12 +136,6 @@ extension LocalDatabase {
             guard let rewind = welcome.rewind else { return try scopes.refillAll() }
             let tail = try TailReplacement(self, db, to: rewind.to, now: welcome.now)
             if try !tail.run(end: rewind.end, rebase: &rebase) { try scopes.refillAll() }
-        }
-        // A comparison with another server that cannot be continued is replaced by filling.
-        if try !welcome.answersCompare && ComparisonTable(db: db).isFilling { try scopes.refillAll() }
-        if !welcome.answersIDs {
-            let filling = ScopeFilling(schema: schema, db: db, cache: limits.cache)
-            for place in try RefetchTable(db: db).places() { try filling.restart(place.collection, in: place.scope) }
         }
     }
 }

@@ -48,8 +48,7 @@ struct DiagnosticsReader {
     }
 
     private func journal() throws -> Diagnostics.JournalState {
-        // Files of older formats have no journal.
-        guard try db.columns(in: "tidemark_outbox").contains(where: { $0.name == "settled" }),
+        guard
             let row = try db.first(
                 "SELECT count(*), min(settled) FROM tidemark_outbox WHERE state IN ('settled', 'refused')")
         else { return Diagnostics.JournalState(transactions: 0, bytes: 0) }
@@ -59,15 +58,12 @@ struct DiagnosticsReader {
     }
 
     private func rescued() throws -> Int64 {
-        guard try db.tableExists("tidemark_rescue") else { return 0 }
-        return try db.first("SELECT count(*) FROM tidemark_rescue")?.integer(0) ?? 0
+        try db.first("SELECT count(*) FROM tidemark_rescue")?.integer(0) ?? 0
     }
 
     private func outbox() throws -> [Diagnostics.QueuedWrite] {
-        // Files of older formats have no such column.
-        let knowsTimes = try db.columns(in: "tidemark_outbox").contains { $0.name == "attempted" }
         let sql = """
-            SELECT n, id, state, created, attempts, last_error, body, \(knowsTimes ? "attempted" : "NULL")
+            SELECT n, id, state, created, attempts, last_error, body, attempted
             FROM tidemark_outbox WHERE state NOT IN ('settled', 'refused') ORDER BY n
             """
         return try db.all(sql).map { row in
@@ -88,10 +84,6 @@ struct DiagnosticsReader {
     }
 
     private func blobs() throws -> Diagnostics.BlobState {
-        // Files of older formats have no blobs.
-        guard try db.tableExists("tidemark_blob") else {
-            return Diagnostics.BlobState(held: 0, heldBytes: 0, unsent: [])
-        }
         let table = BlobTable(db: db)
         let held = try db.first("SELECT count(*) FROM tidemark_blob WHERE state = 'held'")?.integer(0) ?? 0
         return Diagnostics.BlobState(

@@ -24,9 +24,9 @@ package struct FileInspection: Sendable {
     /// Returns what `SyncStore.diagnostics()` reads from inside.
     package func diagnostics() throws -> Diagnostics { try queue.read { try DiagnosticsReader(db: $0).read() } }
 
-    /// Returns what `SyncStore.rescued()` reads from inside; nothing for a file of an older format.
+    /// Returns what `SyncStore.rescued()` reads from inside.
     package func rescued() throws -> [RescuedRecord] {
-        try queue.read { db in try db.tableExists("tidemark_rescue") ? RescueTable(db: db).all() : [] }
+        try queue.read { try RescueTable(db: $0).all() }
     }
 
     /// Returns what `SyncStore.story(of:in:)` reads from inside.

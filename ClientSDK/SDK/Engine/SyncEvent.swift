@@ -102,7 +102,7 @@ package struct ConnectionStart: Hashable, Sendable {
     package var ends: [String]
     /// The known role in each of `scopes`, in the same order.
     package var roles: [Role]
-    /// Digests of the held scopes, when a list would be too long and the server knows digests.
+    /// Digests of the held scopes, when a list would be too long.
     package var digests: ScopeDigests?
     /// True while the copy's content is still being compared, since it came back from below the horizon.
     package var isBehind: Bool

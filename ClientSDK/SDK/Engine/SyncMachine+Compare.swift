@@ -4,8 +4,6 @@ import TidemarkWire
 /// The state of the comparison of the copy with the server: one question at a time, while nothing else is
 /// requested.
 struct CompareLane: Sendable {
-    /// True when the server answers comparisons.
-    var isAnswered = false
     /// True when the app asked for a comparison, or the copy has gone back.
     var isAsked = false
     /// True while the comparison replaces filling: the copy came back from below the horizon.
@@ -23,15 +21,15 @@ struct CompareLane: Sendable {
     mutating func disconnected() {
         // An interrupted comparison continues on the next connection.
         if request != nil { due = 0 }
-        (isAnswered, isLoading, isBehind, request) = (false, false, false, nil)
+        (isLoading, isBehind, request) = (false, false, nil)
     }
 }
 
 extension SyncMachine {
     /// Looks for something to compare, once nothing else is to come.
     mutating func compare(now: Milliseconds, _ effects: inout [SyncEffect]) {
-        guard isLive, comparing.isAnswered, !comparing.isLoading, comparing.request == nil, pages.isEmpty,
-            !isLoadingPages, pagesPausedUntil == 0
+        guard isLive, !comparing.isLoading, comparing.request == nil, pages.isEmpty, !isLoadingPages,
+            pagesPausedUntil == 0
         else { return }
         guard now >= comparing.due || comparing.isAsked else { return }
         effects.append(.loadComparison(isAsked: comparing.isAsked))
@@ -96,7 +94,6 @@ extension SyncMachine {
 
 extension CompareLane: RecordedMembers {
     mutating func members(_ all: inout MachineMembers) {
-        all.member("isAnswered", &isAnswered)
         all.member("isAsked", &isAsked)
         all.member("isBehind", &isBehind)
         all.member("untold", &untold)

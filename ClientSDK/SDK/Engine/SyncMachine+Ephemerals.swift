@@ -6,7 +6,7 @@ extension SyncMachine {
     ///
     /// Until the copy is up to date the server drops ephemeral messages, so they are not sent.
     func say(_ message: Ephemeral, _ effects: inout [SyncEffect]) {
-        guard isLive, let ephemeralLimits, ephemeralLimits.allow(message) else { return }
+        guard isLive, ephemeralLimits.allow(message) else { return }
         effects.append(.sendEphemeral(ClientMessage.ephemeral(message).encode()))
     }
 
@@ -25,7 +25,7 @@ extension SyncMachine {
 
     /// Asks for the presence that was not answered yet.
     mutating func askPresence(now: Milliseconds, _ effects: inout [SyncEffect]) {
-        guard isLive, ephemeralLimits != nil else { return }
+        guard isLive else { return }
         for scope in presence.next(now: now) {
             say(Ephemeral(scope: scope, kind: Ephemeral.presence, lifetime: 1), &effects)
         }

@@ -65,12 +65,10 @@ extension SyncMachine {
             effects.append(.close(.normal))
             return refuse(mismatch, &effects)
         }
-        if listScopes(instead: welcome, now: now, &effects) { return }
         link = .streaming(since: now)
         limits = welcome.limits
         ephemeralLimits = welcome.ephemerals
-        comparing.isAnswered = welcome.answersCompare
-        comparing.isBehind = welcome.answersCompare && (comparing.isBehind || welcome.cursorState == .behind)
+        if welcome.cursorState == .behind { comparing.isBehind = true }
         if comparing.isBehind { comparing.due = now }
         // A copy that goes back should end up equal to the server's records.
         if welcome.cursorState == .resync || welcome.cursorState == .rewound { comparing.isAsked = true }

@@ -29,8 +29,8 @@ package struct SyncMachine: Sendable {
 
     // The push lane.
     var limits = WireLimits()
-    /// The limits of ephemeral messages; `nil` when the server accepts none.
-    var ephemeralLimits: EphemeralLimits?
+    /// The limits of ephemeral messages.
+    var ephemeralLimits = EphemeralLimits()
     var presence = PresenceWatches()
     /// The last number known to be settled (`settledThrough`), and the last one sent on this connection
     /// (`sentThrough`).
@@ -49,10 +49,6 @@ package struct SyncMachine: Sendable {
     var strikes: (number: Int64, count: Int, answers: Int) = (0, 0, 0)
     var releases = Releases()
     var replaced = Replacements()
-    /// True when this connection's `hello` had digests instead of a list of scopes.
-    var sentDigests = false
-    /// True when the server did not answer digests: it is an older one, which accepts lists only.
-    var listsScopes = false
     /// The number of connections in a row that ended because the copy refused what was received.
     var refusals: Int64 = 0
     /// The number of refusals, since something was settled, that name a number below the settled one.
@@ -269,28 +265,15 @@ package struct SyncMachine: Sendable {
         ackedThrough = start.ackedThrough
         toldThrough = start.ackedThrough
         owner = start.owner
-        let digests = listsScopes ? nil : start.digests
-        sentDigests = digests != nil
+        let isShort = start.digests != nil
         let hello = Hello(
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
-            cursor: start.cursor, scopes: sentDigests ? [] : start.scopes, ackedThrough: start.ackedThrough, app: app,
-            takesEphemerals: true, knowsAppTooOld: true, ends: start.ends, roles: sentDigests ? [] : start.roles,
-            knowsBehind: true,
-            written: start.written, stuck: refusals >= timing.refusalsMax ? refusals : nil, held: digests)
+            cursor: start.cursor, scopes: isShort ? [] : start.scopes, ackedThrough: start.ackedThrough, app: app,
+            ends: start.ends, roles: isShort ? [] : start.roles, written: start.written,
+            stuck: refusals >= timing.refusalsMax ? refusals : nil, held: start.digests)
         comparing.isBehind = start.isBehind
         replaced.opened(start.connection)
         effects.append(.send(ClientMessage.hello(hello).encode()))
-    }
-
-    /// Reconnects with a list of scopes if the server ignored digests. An older server takes a `hello` without a list
-    /// as one without scopes, and does not report ended ones. A server that knows digests always answers with parts.
-    mutating func listScopes(instead welcome: Welcome, now: Milliseconds, _ effects: inout [SyncEffect]) -> Bool {
-        guard sentDigests, welcome.parts == nil else { return false }
-        (sentDigests, listsScopes) = (false, true)
-        effects.append(.close(.normal))
-        disconnected(&effects)
-        open(now: now, &effects)
-        return true
     }
 
     /// Returns the failure of a write to the copy. When it repeats on several connections, nothing new reaches the
@@ -375,7 +358,6 @@ package struct SyncMachine: Sendable {
         pushes = []
         pages = [:]
         collectionRounds.disconnected()
-        ephemeralLimits = nil
         presence.restart()
         for request in histories.values.sorted(by: { $0.id < $1.id }) { remember(request.key, &effects) }
         histories = [:]
@@ -433,7 +415,7 @@ package struct SyncMachine: Sendable {
             deadlines += [ackDue, isRefreshing ? nil : tokenDue].compactMap { $0 }
             if pushPausedUntil > 0 { deadlines.append(pushPausedUntil) }
             if let due = releases.due { deadlines.append(due) }
-            if isLive, ephemeralLimits != nil, let due = presence.due { deadlines.append(due) }
+            if isLive, let due = presence.due { deadlines.append(due) }
             if pagesPausedUntil > 0 { deadlines.append(pagesPausedUntil) }
             deadlines.append(watch.due)
             if let due = roundDue { deadlines.append(due) }

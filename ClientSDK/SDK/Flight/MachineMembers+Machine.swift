@@ -21,8 +21,6 @@ extension SyncMachine: RecordedMembers {
         all.member("ephemeralLimits", &ephemeralLimits)
         all.member("presence", &presence)
         all.member("replaced", &replaced)
-        all.member("sentDigests", &sentDigests)
-        all.member("listsScopes", &listsScopes)
         all.member("owner", &owner)
         all.member("serverAhead", &serverAhead)
         all.member("isRefreshing", &isRefreshing)

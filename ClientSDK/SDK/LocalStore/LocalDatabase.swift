@@ -48,7 +48,7 @@ package final class LocalDatabase: Sendable {
     /// Takes an existing database and brings it to the schema.
     ///
     /// - Parameter newClient: the client id of a database that has none yet.
-    /// - Throws: `StoreError` with `schemaChanged`, `wrongAccount` or `formatTooNew`; the file is unchanged then.
+    /// - Throws: `StoreError` with `schemaChanged`, `wrongAccount`, `formatTooNew` or `formatTooOld`; the file is unchanged then.
     package init(
         _ writer: any DatabaseWriter, account: UserID, schema: Schema, newClient: ClientID,
         limits: LocalLimits = LocalLimits(), path: String? = nil, checkpointer: Checkpointer? = nil,
@@ -159,16 +159,7 @@ package final class LocalDatabase: Sendable {
     }
 
     private func prepare(_ db: Database, newClient: ClientID) throws {
-        try db.execute(sql: LocalTables.sql)
-        try db.execute(sql: ConflictTables.sql)
-        try db.execute(sql: BlobTables.sql)
-        let format = try Meta.format.integer(db) ?? LocalTables.format
-        guard format <= LocalTables.format else {
-            throw StoreError(.formatTooNew, "the database has format \(format), this SDK knows \(LocalTables.format)")
-        }
-        if format < LocalTables.format { try LocalTables.upgrade(db) }
-        try db.execute(sql: LocalTables.indexes)
-        try Meta.format.set(LocalTables.format, db)
+        try LocalTables.bring(db)
         if let owner = try Meta.account.text(db), owner != account.text {
             throw StoreError(.wrongAccount, "the database belongs to another account")
         }

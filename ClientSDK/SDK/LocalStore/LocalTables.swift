@@ -2,11 +2,37 @@ import GRDB
 
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
-    /// The format of these tables. It is raised when their shape changes, or when an SDK of the format before would
-    /// misread the content. Format 9: patches of keys of maps with rule `keys` in the outbox. Format 10: a record that
-    /// is new to the device has no row in `tidemark_base`. Format 11: names of indexes and full-text indexes, and the
-    /// turn in which a scope is filled.
-    static let format: Int64 = 11
+    /// The format of these tables, that of 0.1.0.
+    static let first: Int64 = 11
+
+    /// The statements that lead from each format to the next, in order; a released one is never edited. One is added
+    /// when the shape of the tables changes, or when an SDK of the format before would misread the content.
+    static let steps: [String] = []
+
+    static var format: Int64 { first + Int64(steps.count) }
+
+    /// Makes the tables of a new database, or brings those of an earlier format up to date.
+    ///
+    /// - Parameter steps: others than this version's, for tests.
+    /// - Throws: `StoreError` with `formatTooNew` or `formatTooOld`.
+    static func bring(_ db: Database, steps: [String] = steps) throws {
+        if try !db.tableExists("tidemark_meta") {
+            for sql in [sql, ConflictTables.sql, BlobTables.sql, indexes] { try db.execute(sql: sql) }
+            try Meta.format.set(first, db)
+        }
+        let (known, last) = (try Meta.format.integer(db) ?? 0, first + Int64(steps.count))
+        guard known <= last else {
+            throw StoreError(.formatTooNew, "the database has format \(known), this SDK knows \(last)")
+        }
+        guard known >= first else {
+            throw StoreError(
+                .formatTooOld,
+                "a version before 0.1.0 has made the database (its format is \(known), that of 0.1.0 \(first)): delete the"
+                    + " file, and its records are fetched again")
+        }
+        for step in steps.dropFirst(Int(known - first)) { try db.execute(sql: step) }
+        try Meta.format.set(last, db)
+    }
 
     static let sql = """
         CREATE TABLE IF NOT EXISTS tidemark_meta (
@@ -148,83 +174,12 @@ enum LocalTables {
         ) WITHOUT ROWID;
         """
 
-    /// Indexes of columns that tables of an older format have only after `upgrade`. The first lists the pages to come
-    /// in the order of their requests, so that no request scans all of them. It is empty when everything is filled. The
-    /// second is empty as long as nothing is withheld: with all links in it, each write took one page more.
+    /// The first lists the pages to come in the order of their requests, so that no request scans all of them. It is
+    /// empty when everything is filled. The second is empty as long as nothing is withheld: with all links in it, each
+    /// write took one page more.
     static let indexes = """
         CREATE INDEX IF NOT EXISTS tidemark_scope_page_to_come
         ON tidemark_scope_page (floor DESC, turn DESC, scope, position, collection) WHERE \(ScopeTable.isToCome);
         CREATE INDEX IF NOT EXISTS tidemark_outbox_record_withheld ON tidemark_outbox_record (scope) WHERE withheld = 1;
         """
-
-    /// Brings the tables of an older format up to this one.
-    static func upgrade(_ db: Database) throws {
-        if try !db.columns(in: "tidemark_scope_page").contains(where: { $0.name == "remaining" }) {
-            try db.execute(sql: "ALTER TABLE tidemark_scope_page ADD COLUMN remaining INTEGER")
-        }
-        if try !db.columns(in: "tidemark_outbox").contains(where: { $0.name == "attempted" }) {
-            try db.execute(sql: "ALTER TABLE tidemark_outbox ADD COLUMN attempted INTEGER")
-        }
-        // Until format 5 a receipt was written with its transaction, and an index led from a number to its records.
-        if try db.columns(in: "tidemark_receipt").contains(where: { $0.name == "n" }) {
-            try db.execute(
-                sql: """
-                    DELETE FROM tidemark_receipt WHERE state NOT IN ('committed', 'parked');
-                    ALTER TABLE tidemark_receipt DROP COLUMN n;
-                    DROP INDEX IF EXISTS tidemark_outbox_record_n;
-                    """)
-        }
-        // Until format 7 no past cursors were kept: everything being filled began before the first of them.
-        if try !db.columns(in: "tidemark_scope_page").contains(where: { $0.name == "began" }) {
-            try db.execute(sql: "ALTER TABLE tidemark_scope_page ADD COLUMN began INTEGER NOT NULL DEFAULT 0")
-        }
-        // Until format 10 the order of filling was computed for all scopes at each page.
-        if try !db.columns(in: "tidemark_scope_page").contains(where: { $0.name == "turn" }) {
-            try db.execute(
-                sql: """
-                    ALTER TABLE tidemark_scope_page ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
-                    UPDATE tidemark_scope_page SET turn = coalesce(
-                        (SELECT since FROM tidemark_scope AS s WHERE s.scope = tidemark_scope_page.scope AND since > 0),
-                        \(ScopeFilling.turn(of: 0)));
-                    """)
-        }
-        // Until format 6 all links were found by their scopes, and a full-text index was updated with each row.
-        if try !db.columns(in: "tidemark_outbox_record").contains(where: { $0.name == "withheld" }) {
-            try db.execute(
-                sql: """
-                    DROP INDEX IF EXISTS tidemark_outbox_record_scope;
-                    ALTER TABLE tidemark_outbox_record ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
-                    UPDATE tidemark_outbox_record SET withheld = 1
-                    WHERE n IN (SELECT n FROM tidemark_outbox WHERE state IN ('withdrawn', 'waiting'));
-                    """)
-        }
-        try dropFormerNames(db)
-        // Until format 8 a transaction left the outbox when it was settled.
-        for (table, column) in [
-            ("tidemark_outbox", "seq INTEGER"), ("tidemark_outbox", "settled INTEGER"),
-            ("tidemark_outbox", "scopes TEXT"), ("tidemark_parked", "awaits INTEGER"),
-        ] {
-            let name = column.prefix { $0 != " " }
-            if try !db.columns(in: table).contains(where: { $0.name == name }) {
-                try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column)")
-            }
-        }
-    }
-    /// Drops indexes by their former names; they are created anew under other names. Until format 10 the name of one
-    /// collection's index could equal another's, and a full-text index's that of a table that FTS5 keeps beside
-    /// another.
-    private static func dropFormerNames(_ db: Database) throws {
-        // Triggers first, which lead to the indexes; FTS5 drops its own tables.
-        let former = """
-            SELECT type, name FROM sqlite_master
-            WHERE type = 'trigger' AND name GLOB 'tidemark_search_*'
-                OR type = 'table' AND name GLOB 'tidemark_search_*' AND sql LIKE 'CREATE VIRTUAL TABLE%'
-                OR type = 'index' AND name GLOB 'tidemark_*' AND tbl_name NOT GLOB 'tidemark_*'
-            ORDER BY type DESC
-            """
-        for row in try db.all(former) {
-            try db.execute(sql: "DROP \(try row.text(0)) \(CollectionTable.quoted(try row.text(1)))")
-        }
-        try db.execute(sql: "DELETE FROM tidemark_indexed")
-    }
 }

@@ -13,9 +13,8 @@ struct ArchiveList {
     init(_ all: [String], schema: String) throws(BackupError) {
         let entries = all.filter { !$0.hasPrefix(";") }
         // 4213; 0 16413 TABLE DATA public sync_fence tidemark
-        let hasFence = entries.contains { Self.schema(in: $0, of: "TABLE DATA", "sync_fence") != nil }
-        // An archive without generations has no fence: its steps, like the fence, are noted once all rows are restored.
-        let last = hasFence ? "sync_fence" : "sync_migration"
+        // Written last, by the restore itself.
+        let last = "sync_fence"
         let fence = entries.compactMap { Self.schema(in: $0, of: "TABLE DATA", last) }.first
         guard let fence else {
             throw BackupError(.unusable, "\(BackupFolder.dumpName) is not an archive of a Tidemark database")

@@ -1,17 +1,21 @@
 import TidemarkEmbeddedStore
-import TidemarkOperations
+package import TidemarkOperations
 import TidemarkStore
 
 /// A backup of one kind of store, restored into the other: row by row. See `Operations/Rows/ROWS.md`.
 extension Restore {
-    /// Refuses to carry rows of tables that are not this version's: whatever they lack, or have besides, would be lost.
-    static func checkGeneration(
-        _ folder: BackupFolder, of target: BackupManifest.Store
+    /// Refuses a backup that this version does not read. Rows are carried into the other kind of store only from tables
+    /// of this version: whatever others lack, or have besides, would be lost.
+    ///
+    /// - Parameter own: another generation than this version's, for tests.
+    package static func checkGeneration(
+        _ folder: BackupFolder, of target: BackupManifest.Store, own: Int? = nil
     ) throws {
         let manifest = folder.manifest
-        guard manifest.store != target else { return }
-        let own = manifest.store == .sqlite ? EmbeddedSnapshot.own : try ownPostgresGeneration
-        guard manifest.generation != own else { return }
+        let state = manifest.state
+        let read = try manifest.store == .sqlite ? EmbeddedSnapshot.check(state) : checkPostgres(state)
+        let own = own ?? read
+        guard manifest.store != target, manifest.generation != own else { return }
         let (kind, other) = (manifest.store.name, target.name)
         guard manifest.generation < own else {
             throw BackupError(

@@ -61,11 +61,6 @@ extension Doctor {
         hasData: Bool = true
     ) -> DoctorFinding {
         let what = "\(engine), tables of generation \(generation), this version's is \(own)"
-        if oldest > own {
-            return .wrong(
-                "database", "\(what); their oldest version is \(oldest)", why: "This version does not start on them.",
-                do: "Run the version that migrated them.")
-        }
         guard generation < own else { return .well("database", what) }
         if let owner = foreignOwner {
             return .wrong(

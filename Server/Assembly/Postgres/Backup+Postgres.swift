@@ -39,7 +39,7 @@ extension Backup {
             ended: ServerAssembly.Surroundings().now(), files: [file], workspaces: report.workspaces)
         guard verifies, report.findings.isEmpty else { return (manifest, report.findings) }
         var findings = report.findings
-        let found = try await aside { try archived(path, tools, of: state.generation, progress) }
+        let found = try await aside { try archived(path, tools, progress) }
         for finding in found.findings.kept { findings.add(finding) }
         for finding in manifest.differences(from: found.workspaces, called: "the archive") { findings.add(finding) }
         return (manifest, findings)
@@ -47,10 +47,10 @@ extension Backup {
 
     /// Audits the rows of an archive. Blocks.
     private static func archived(
-        _ path: String, _ tools: PostgresPrograms, of generation: Int, _ progress: Occasionally
+        _ path: String, _ tools: PostgresPrograms, _ progress: Occasionally
     ) throws -> AuditReport {
         let audit = DatabaseAudit()
-        for table in ArchiveRows.tables(of: generation) {
+        for table in ArchiveRows.tables {
             var rows = ArchiveRows(table)
             try tools.rows(of: table, in: path) { bytes in
                 try rows.take(bytes) { audit.take($0) }
@@ -67,10 +67,10 @@ extension Backup {
     static func archived(
         _ folder: BackupFolder, programs: String?, _ progress: Occasionally
     ) async throws -> AuditReport {
-        try await aside {
+        try PostgresExamination.check(folder.manifest.state)
+        return try await aside {
             let tools = try PostgresPrograms(in: programs, archiveVersion: folder.manifest.storeVersion)
-            return try archived(
-                folder.file(BackupFolder.dumpName), tools, of: folder.manifest.generation, progress)
+            return try archived(folder.file(BackupFolder.dumpName), tools, progress)
         }
     }
 
@@ -79,11 +79,6 @@ extension Backup {
         _ manifest: BackupManifest, _ heads: [(WorkspaceID, Head)], verified: Milliseconds, _ uri: String,
         _ show: (String) -> Void
     ) async throws {
-        guard manifest.generation >= PostgresBackupNote.generation.number else {
-            return show(
-                "the database cannot record the backup: tables of generation \(manifest.generation) have no column"
-                    + " for it")
-        }
         try await PostgresBackupNote.write(
             heads, taken: manifest.taken, verified: verified, .database(uri), logger: .quiet)
     }

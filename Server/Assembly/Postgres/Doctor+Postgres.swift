@@ -2,6 +2,7 @@
 import TidemarkModel
 import TidemarkPostgres
 import TidemarkPostgresStore
+import TidemarkStore
 
 extension Doctor {
     func postgres(_ uri: String, _ configuration: ServerConfiguration) async -> [DoctorFinding] {
@@ -12,6 +13,8 @@ extension Doctor {
             found += Self.judge(examination, configuration)
             found += Self.judge(examination.ground, isKnown: examination.generation != nil)
             if let generation = examination.generation, let oldest = examination.oldest {
+                let state = StoredState(generation: generation, oldest: oldest, revision: 0, version: "")
+                try PostgresExamination.check(state)
                 found.append(
                     Self.generation(
                         generation, oldest: oldest, own: PostgresExamination.own,

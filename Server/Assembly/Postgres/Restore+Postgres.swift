@@ -58,12 +58,7 @@ extension Restore {
             try compare(manifest, report)
         }
         let summaries = manifest.summaries
-        let state =
-            tools == nil
-            ? PostgresLoading.state
-            : StoredState(
-                generation: manifest.generation, oldest: manifest.oldest, revision: manifest.schemaRevision, version: ""
-            )
+        let state = tools == nil ? PostgresLoading.state : manifest.state
         try await PostgresRestoring.finish(configuration, from: state, logger: .quiet) { store in
             try await RestoredOrder.begin(summaries, in: store)
         }
@@ -92,8 +87,8 @@ extension Restore {
         }
     }
 
-    /// The generation that this version brings tables of PostgreSQL to.
-    static var ownPostgresGeneration: Int { get throws { PostgresLoading.state.generation } }
+    /// Checks that this version reads tables of PostgreSQL of that generation, and returns its own.
+    static func checkPostgres(_ state: StoredState) throws -> Int { try PostgresExamination.check(state) }
 
     /// Carries the rows of an archive into the files of a new embedded store.
     static func transfer(

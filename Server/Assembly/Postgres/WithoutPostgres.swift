@@ -61,7 +61,7 @@ extension Restore {
         show: (String) -> Void
     ) async throws { throw ConfigurationError.withoutPostgres }
 
-    static var ownPostgresGeneration: Int { get throws { throw ConfigurationError.withoutPostgres } }
+    static func checkPostgres(_ state: StoredState) throws -> Int { throw ConfigurationError.withoutPostgres }
 
     static func transfer(
         _ folder: BackupFolder, to files: (records: String, blobs: String), verifies: Bool, programs: String?,

@@ -38,13 +38,10 @@ extension Session {
     mutating func begin(as identity: Identity, into effects: inout [SessionEffect]) {
         guard let hello else { return }
         if let minimum = context.minimum(for: hello.app, of: identity.principal) {
-            knowsAppTooOld = hello.knowsAppTooOld
             return closeTooOld(minimum, into: &effects)
         }
         self.identity = identity
         client = hello.client
-        takesEphemerals = hello.takesEphemerals
-        knowsAppTooOld = hello.knowsAppTooOld
         connection = hello.connection
         app = hello.app
         written = hello.written
@@ -53,7 +50,7 @@ extension Session {
         phase = .loading
         let proof = context.read(hello.cursor, in: identity.workspace)?.proof
         requestLoad(
-            registers: hello.isNewClient, at: proof, ends: hello.ends ?? [], acked: hello.ackedThrough, into: &effects)
+            registers: hello.isNewClient, at: proof, ends: hello.ends, acked: hello.ackedThrough, into: &effects)
     }
 
     mutating func requestLoad(
@@ -127,10 +124,8 @@ extension Session {
             return close(.clientForked, "the client id is reported as new, but was used before", into: &effects)
         }
         let standing = Standpoint(
-            cursor: hello.cursor, ends: hello.ends ?? [], held: hello.scopes, digests: hello.held,
-            roles: hello.roles, knowsBehind: hello.knowsBehind, snapshot: snapshot, common: answer.common,
-            workspace: identity.workspace,
-            context: context)
+            cursor: hello.cursor, ends: hello.ends, held: hello.scopes, digests: hello.held, roles: hello.roles,
+            compares: true, snapshot: snapshot, common: answer.common, workspace: identity.workspace, context: context)
         position = standing.position
         window.begin(at: position.seq)
         looked = standing.looked
@@ -144,9 +139,8 @@ extension Session {
                     cursor: sent.cursor, kept: standing.kept, purged: standing.purged, added: standing.added,
                     settledThrough: row.settledThrough, now: now, tokenExpires: identity.expires,
                     heartbeat: context.timing.heartbeat, limits: context.limits,
-                    ephemerals: takesEphemerals ? context.limits.ephemeral : nil, user: identity.principal.user,
-                    schema: context.schema, durable: snapshot.durable, lost: snapshot.lost, rewind: standing.rewind,
-                    answersIDs: hello.ends != nil, answersCompare: hello.ends != nil, roles: standing.changed,
+                    ephemerals: context.limits.ephemeral, user: identity.principal.user, schema: context.schema,
+                    durable: snapshot.durable, lost: snapshot.lost, rewind: standing.rewind, roles: standing.changed,
                     leftOut: standing.leftOut, notFitting: standing.notFitting, parts: standing.parts,
                     release: context.release)),
             into: &effects)

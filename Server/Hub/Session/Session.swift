@@ -29,12 +29,8 @@ package struct Session: Sendable {
     /// The client's connection counter.
     var connection: Int64 = 0
     var hello: Hello?
-    /// True when the client understands `eph`.
-    var takesEphemerals = false
     /// The number up to which the client knows that the order is called safe.
     var toldDurable = SequenceNumber.max
-    /// True when the client understands the close code for an app that is too old.
-    var knowsAppTooOld = false
     /// Name and version of the app, as reported by the client.
     package var app: String?
     /// The number of the last transaction that the client wrote, as reported in `hello`.
@@ -244,11 +240,9 @@ package struct Session: Sendable {
         close(.goingAway, "the schema shares other scopes; connect again", into: &effects)
     }
 
-    /// Ends the session of an app version that the operator has ended. A client that does not know the code for it gets
-    /// one that it knows.
+    /// Ends the session of an app version that the operator has ended.
     mutating func closeTooOld(_ minimum: AppVersion, into effects: inout [SessionEffect]) {
-        let reason = "\(minimum): older versions of this app are not served any more; update it"
-        close(knowsAppTooOld ? .appTooOld : .versionUnsupported, reason, into: &effects)
+        close(.appTooOld, "\(minimum): older versions of this app are not served any more; update it", into: &effects)
     }
 
     /// The milliseconds after which the client reconnects, different for each session.

@@ -40,12 +40,12 @@ package struct Standpoint: Hashable, Sendable {
     ///   - held: the scopes that the client holds, as it reports.
     ///   - digests: the same as digests, instead of `held`.
     ///   - roles: the role that it knows in each of these; `nil` if it does not report them.
-    ///   - knowsBehind: whether the client can compare what it holds where deletions are forgotten.
+    ///   - compares: whether the client can compare what it holds where deletions are forgotten.
     ///   - snapshot: the snapshot, with the batch that holds the number of the cursor's proof.
     ///   - common: the newest of `ends` that is of the stored history, if the cursor is not.
     package init(
         cursor sent: String?, ends: [String] = [], held scopes: [HeldScope], digests: ScopeDigests? = nil,
-        roles: [Role]? = nil, knowsBehind: Bool = false, snapshot: SessionSnapshot, common: Head? = nil,
+        roles: [Role]? = nil, compares: Bool = false, snapshot: SessionSnapshot, common: Head? = nil,
         workspace: WorkspaceID,
         context: SessionContext
     ) {
@@ -61,7 +61,7 @@ package struct Standpoint: Hashable, Sendable {
             // the middle of catching up the batch of the read state decides, which is later in the same history. And
             // every deletion since then is known.
             state = .ok
-        } else if knowsBehind, let own, own.seq < snapshot.horizon, snapshot.lost == nil {
+        } else if compares, let own, own.seq < snapshot.horizon, snapshot.lost == nil {
             // None of what it was sent is known to be lost. That is not proved, and need not be: the copy is compared.
             state = .behind
         } else {

@@ -95,6 +95,11 @@ package struct BackupManifest: Codable, Hashable, Sendable {
     /// The workspaces in the backup, in the order of their names' bytes.
     package var summaries: [WorkspaceSummary] { workspaces.compactMap(\.summary) }
 
+    /// The version marks of the database, without the store's version.
+    package var state: StoredState {
+        StoredState(generation: generation, oldest: oldest, revision: schemaRevision, version: "")
+    }
+
     /// Returns the manifest as JSON that people can read; it ends with a line feed.
     package func encoded() throws -> [UInt8] {
         let encoder = JSONEncoder()

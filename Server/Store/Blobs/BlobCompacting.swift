@@ -25,14 +25,6 @@ package protocol BlobCompacting: Sendable {
     /// - Returns: the deleted blobs and bytes.
     func take(_ blobs: [DueBlob], of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage
 
-    /// Marks blobs that are unnamed or withdrawn as needed, at most `limit`.
-    ///
-    /// - Returns: the number of marked ones; 0 when none are left.
-    func keepAll(of workspace: WorkspaceID, now: Milliseconds, limit: Int) async throws(StoreError) -> Int
-
-    /// Returns whether a node is connected whose version knows no stages: a put that it answers renews nothing.
-    func isSharedWithOlder() async throws(StoreError) -> Bool
-
     /// Does for the file of the blobs what ``Compacting/giveBack(pages:)`` does for the records.
     func giveBackBlobs(pages: Int) async throws(StoreError) -> Int
 }

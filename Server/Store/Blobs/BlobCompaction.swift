@@ -48,10 +48,6 @@ package struct BlobCompaction: Sendable {
         work = [.look]
         switch next {
         case .look:
-            if try await blobs.isSharedWithOlder() {
-                step.isDone = try await blobs.keepAll(of: workspace, now: stamp ?? now, limit: limit) == 0
-                return step
-            }
             let due = try await blobs.dueBlobs(of: workspace, spans.due(at: now))
             if due.isEmpty { step.isDone = true } else { work = [.scan(BlobScan(for: due))] }
             return step
@@ -60,7 +56,7 @@ package struct BlobCompaction: Sendable {
                 scan.take(try await records.blobNames(question, in: workspace, limit: limit))
                 work = [.scan(scan)]
             } else {
-                work = try await judged(scan.verdict, now: stamp ?? now)
+                work = judged(scan.verdict, now: stamp ?? now)
             }
             return step
         case .move(let some, let stage, let found):
@@ -83,11 +79,8 @@ package struct BlobCompaction: Sendable {
         return step
     }
 
-    /// Returns the work that the verdict requires: none if a node that renews nothing has connected meanwhile.
-    private func judged(
-        _ verdict: (named: [DueBlob], unnamed: [DueBlob]), now: Milliseconds
-    ) async throws(StoreError) -> [Work] {
-        guard try await !blobs.isSharedWithOlder() else { return [.look] }
+    /// Returns the work that the verdict requires.
+    private func judged(_ verdict: (named: [DueBlob], unnamed: [DueBlob]), now: Milliseconds) -> [Work] {
         var moves: [BlobStage: [DueBlob]] = [.needed(since: now): verdict.named]
         var last: [DueBlob] = []
         for blob in verdict.unnamed {

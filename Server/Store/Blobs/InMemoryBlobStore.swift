@@ -64,10 +64,5 @@ extension InMemoryBlobStore: BlobCompacting {
         tables.withLock { $0.take(blobs, of: workspace) }
     }
 
-    /// Returns 0: no earlier version shares this process's memory.
-    package func keepAll(of workspace: WorkspaceID, now: Milliseconds, limit: Int) async throws(StoreError) -> Int { 0 }
-
-    package func isSharedWithOlder() async throws(StoreError) -> Bool { false }
-
     package func giveBackBlobs(pages: Int) async throws(StoreError) -> Int { 0 }
 }

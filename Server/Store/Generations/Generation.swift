@@ -3,10 +3,10 @@
 /// A generation only adds: nodes of the generation before work on tables of this one. A released generation is never edited.
 ///
 ///     Generation(
-///         9, "when clients were seen",
+///         20, "when clients were seen",
 ///         steps: [
 ///             Step("column", .tables(["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"])),
-///             Step("those from before", .backfill(seen)),
+///             Step("clients from before", .backfill(seen)),
 ///         ])
 package struct Generation: Sendable {
     package let number: Int
@@ -95,5 +95,27 @@ package struct GenerationState: Sendable, Equatable {
         self.generation = generation
         self.oldest = oldest
         self.steps = steps
+    }
+    /// Checks that a version works on these tables.
+    ///
+    /// - Parameters:
+    ///   - first: the generation of 0.1.0, the first release.
+    ///   - own: the newest generation that the version knows.
+    /// - Throws: `StoreError` of kind `unavailable` and fault `outdated`, with the remedy.
+    package func check(first: Int, own: Int) throws(StoreError) {
+        guard generation >= first else {
+            throw StoreError(
+                .unavailable,
+                "a version of Tidemark before 0.1.0 has made the tables (they are of generation \(generation), and those"
+                    + " of 0.1.0 of \(first)): no release reads them, begin with an empty database",
+                fault: .outdated)
+        }
+        guard oldest <= own else {
+            throw StoreError(
+                .unavailable,
+                "a later version of Tidemark has migrated this database (it serves generation \(oldest) and later, this"
+                    + " version is of \(own)): run that version, or restore a backup",
+                fault: .outdated)
+        }
     }
 }

@@ -15,6 +15,15 @@ package struct PlannedStep: Sendable {
     /// The key under which the step is recorded.
     package var id: String { "\(generation) \(name)" }
 
+    /// The statements of an addition; none for a backfill.
+    package var statements: [String] {
+        switch work {
+        case .step(.tables(let statements)): statements
+        case .step(.index(_, let statement)): [statement]
+        case .step(.backfill), .contract: []
+        }
+    }
+
     /// The backfill of the step; `nil` for a step that goes over no rows.
     package var backfill: Generation.Backfill? {
         if case .step(.backfill(let backfill)) = work { backfill } else { nil }

@@ -1,7 +1,7 @@
 package import TidemarkModel
 
 /// Asks for digests of the server's records of one collection in a scope, to compare a copy with: digests of parts, or
-/// the single records of one part. Only sent if the welcome has ``Welcome/answersCompare``.
+/// the single records of one part.
 package struct CompareRequest: Hashable, Sendable {
     /// Chosen by the client; the answer repeats it.
     package var id: Int64

@@ -22,20 +22,12 @@ package struct Hello: Hashable, Sendable {
     package var ackedThrough: Int64
     /// The name and version of the app.
     package var app: String?
-    /// True when the client understands `eph`; otherwise the server sends none.
-    package var takesEphemerals = false
-    /// True when the client understands the close code 4427; otherwise the server closes with 4426 if the app is too
-    /// old.
-    package var knowsAppTooOld = false
     /// Cursors that the client held before, newest first; those beyond ``endsMax`` are ignored. If its cursor lies in a
-    /// history that the database lost, the client goes on from the newest of these that does not. A list, even an empty
-    /// one, says that the client understands the state ``Welcome/CursorState/rewound``.
-    package var ends: [String]?
+    /// history that the database lost, the client goes on from the newest of these that does not.
+    package var ends: [String]
     /// The role that the client knows in each of `scopes`, in their order; `nil` if the client sends none, or another
     /// number of them.
     package var roles: [Role]?
-    /// True when the client understands the state ``Welcome/CursorState/behind``.
-    package var knowsBehind = false
     /// The number of the last transaction that the client wrote, including those that have no number yet. For the
     /// operator; nothing relies on it.
     package var written: Int64?
@@ -51,9 +43,9 @@ package struct Hello: Hashable, Sendable {
 
     package init(
         token: String? = nil, client: ClientID, isNewClient: Bool, connection: Int64, cursor: String? = nil,
-        scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, takesEphemerals: Bool = false,
-        knowsAppTooOld: Bool = false, ends: [String]? = nil, roles: [Role]? = nil, knowsBehind: Bool = false,
-        written: Int64? = nil, stuck: Int64? = nil, trace: TraceParent? = nil, held: ScopeDigests? = nil
+        scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, ends: [String] = [],
+        roles: [Role]? = nil, written: Int64? = nil, stuck: Int64? = nil, trace: TraceParent? = nil,
+        held: ScopeDigests? = nil
     ) {
         self.held = held
         self.token = token
@@ -64,11 +56,8 @@ package struct Hello: Hashable, Sendable {
         self.scopes = scopes
         self.ackedThrough = ackedThrough
         self.app = app
-        self.takesEphemerals = takesEphemerals
-        self.knowsAppTooOld = knowsAppTooOld
         self.ends = ends
         self.roles = roles
-        self.knowsBehind = knowsBehind
         self.written = written
         self.stuck = stuck
         self.trace = trace
@@ -92,11 +81,8 @@ package struct Hello: Hashable, Sendable {
             case "held": hello.held = try ScopeDigests.read(&reader)
             case "acked": hello.ackedThrough = try MessageReader.count(&reader)
             case "app": hello.app = try reader.string()
-            case "eph": hello.takesEphemerals = try reader.boolean()
-            case "upd": hello.knowsAppTooOld = try reader.boolean()
             case "ends": hello.ends = try ends(&reader)
             case "roles": roles = try reader.string()
-            case "behind": hello.knowsBehind = try reader.boolean()
             case "written": hello.written = try MessageReader.count(&reader)
             case "stuck": hello.stuck = try MessageReader.count(&reader)
             case "traceparent" where reader.peek() == UInt8(ascii: "\""): hello.trace = TraceParent(try reader.string())
@@ -126,7 +112,7 @@ package struct Hello: Hashable, Sendable {
 
     func encode() -> [UInt8] {
         var writer = JSONWriter(
-            capacity: 512 + scopes.count * 56 + (held?.parts.count ?? 0) * 20 + (ends?.count ?? 0) * 48)
+            capacity: 512 + scopes.count * 56 + (held?.parts.count ?? 0) * 20 + ends.count * 48)
         writer.literal("{\"t\":\"hello\",\"v\":")
         writer.array(versions) { $0.integer($1) }
         if let token {
@@ -154,9 +140,7 @@ package struct Hello: Hashable, Sendable {
             writer.literal(",\"app\":")
             writer.string(app)
         }
-        if takesEphemerals { writer.literal(",\"eph\":true") }
-        if knowsAppTooOld { writer.literal(",\"upd\":true") }
-        if let ends {
+        if !ends.isEmpty {
             writer.literal(",\"ends\":")
             writer.array(ends.prefix(Self.endsMax)) { $0.string($1) }
         }
@@ -164,7 +148,6 @@ package struct Hello: Hashable, Sendable {
             writer.literal(",\"roles\":")
             writer.string(String(roles.map(\.letter)))
         }
-        if knowsBehind { writer.literal(",\"behind\":true") }
         if let written {
             writer.literal(",\"written\":")
             writer.integer(written)

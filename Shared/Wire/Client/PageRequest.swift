@@ -11,8 +11,7 @@ package struct PageRequest: Hashable, Sendable {
     /// Only records created before this number; `nil` for the newest page.
     package var before: SequenceNumber?
     package var limit: Int
-    /// Only these records, in this order; `before` is then ignored. Only sent if the welcome has
-    /// ``Welcome/answersIDs``.
+    /// Only these records, in this order; `before` is then ignored.
     package var ids: [LocalID]?
 
     package init(

@@ -12,10 +12,10 @@ package struct Welcome: Hashable, Sendable {
         /// again, pending writes stay.
         case resync
         /// It lies in a history that the database lost: the client goes back to ``Rewind/to``, and the stream goes on
-        /// from there. Only sent to a client that sent `ends`.
+        /// from there.
         case rewound
         /// It is older than the remembered deletions: the client goes on from ``Welcome/cursor``, and compares and
-        /// mends what it holds of kept scopes. Only sent to a client that understands it.
+        /// mends what it holds of kept scopes.
         case behind
     }
 
@@ -62,16 +62,12 @@ package struct Welcome: Hashable, Sendable {
     /// Milliseconds between the server's pings.
     package var heartbeat: Int64
     package var limits: WireLimits
-    /// The bounds within which the client may send `eph`; `nil` if it did not ask, or the server takes none.
-    package var ephemerals: EphemeralLimits?
+    /// The bounds within which the client may send `eph`.
+    package var ephemerals: EphemeralLimits
     /// The point to go back to if the state is ``CursorState/rewound``.
     package var rewind: Rewind?
     /// Kept scopes in which the client has another role than it sent.
     package var roles: [Changes.GrantChange] = []
-    /// True when the server answers a `page` with `ids`. Only sent to a client that sent `ends`.
-    package var answersIDs = false
-    /// True when the server answers a `compare`. Only sent to a client that sent `ends`.
-    package var answersCompare = false
     /// The number up to which the operator calls the order safe: a client need not keep its own writes up to it for the
     /// case that the database goes back. `nil` if the server does not send it.
     package var durable: SequenceNumber?
@@ -87,10 +83,10 @@ package struct Welcome: Hashable, Sendable {
     package init(
         server: String, epoch: Epoch, cursorState: CursorState, cursor: String, kept: [HeldScope], purged: [ScopeID],
         added: [Changes.GrantChange], settledThrough: Int64, now: Milliseconds, tokenExpires: Milliseconds,
-        heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil, user: UserID? = nil,
+        heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits = EphemeralLimits(), user: UserID? = nil,
         schema: SchemaLabel? = nil, durable: SequenceNumber? = nil, lost: SequenceNumber? = nil, rewind: Rewind? = nil,
-        answersIDs: Bool = false, answersCompare: Bool = false, roles: [Changes.GrantChange] = [],
-        leftOut: Int = 0, notFitting: [ScopeID] = [], parts: ListedParts? = nil, release: String? = nil
+        roles: [Changes.GrantChange] = [], leftOut: Int = 0, notFitting: [ScopeID] = [], parts: ListedParts? = nil,
+        release: String? = nil
     ) {
         version = WireVersion.current
         self.server = server
@@ -110,8 +106,6 @@ package struct Welcome: Hashable, Sendable {
         self.limits = limits
         self.ephemerals = ephemerals
         self.rewind = rewind
-        self.answersIDs = answersIDs
-        self.answersCompare = answersCompare
         self.roles = roles
         self.durable = durable
         self.lost = lost
@@ -160,10 +154,8 @@ package struct Welcome: Hashable, Sendable {
         }
         writer.literal(",\"limits\":")
         limits.write(to: &writer)
-        if let ephemerals {
-            writer.literal(",\"eph\":")
-            ephemerals.write(to: &writer)
-        }
+        writer.literal(",\"eph\":")
+        ephemerals.write(to: &writer)
         if let rewind {
             writer.literal(",\"to\":")
             writer.integer(rewind.to)
@@ -174,8 +166,6 @@ package struct Welcome: Hashable, Sendable {
             writer.literal(",\"roles\":")
             writer.array(roles) { $1.write(to: &$0) }
         }
-        if answersIDs { writer.literal(",\"ids\":true") }
-        if answersCompare { writer.literal(",\"compare\":true") }
         let more = [("durable", durable), ("lost", lost), ("left", leftOut > 0 ? Int64(leftOut) : nil)]
         for case (let name, let value?) in more {
             writer.byte(UInt8(ascii: ","))
@@ -224,8 +214,6 @@ package struct Welcome: Hashable, Sendable {
             case "to": rewind.to = try MessageReader.count(&reader)
             case "end": rewind.end = try reader.string()
             case "roles": try reader.array { welcome.roles.append(try Changes.grant(&$0)) }
-            case "ids": welcome.answersIDs = try reader.boolean()
-            case "compare": welcome.answersCompare = try reader.boolean()
             case "durable": welcome.durable = try MessageReader.count(&reader)
             case "lost": welcome.lost = try MessageReader.count(&reader)
             case "left": welcome.leftOut = Int(clamping: try MessageReader.count(&reader))

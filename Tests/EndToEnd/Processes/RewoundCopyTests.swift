@@ -57,8 +57,8 @@ import TidemarkWire
             let edited = try await device.repository(Note.self).count(where: \.text == "edited")
             #expect(edited == 0, "what was lost is not shown")
             let figures = transport.figures
-            print("\(transport.sendsEnds ? "rewound" : "resync"), \(kind): \(figures), \(time)")
-            #expect(transport.sendsEnds ? figures.rows < 3 * Self.lost : figures.rows >= Self.records)
+            print("rewound, \(kind): \(figures), \(time)")
+            #expect(figures.rows < 3 * Self.lost)
             await device.disconnect()
         }
         #expect(try await server.process.stop() == 0)
@@ -83,8 +83,8 @@ import TidemarkWire
             let edited = try await device.repository(Note.self).count(where: \.text == "edited")
             #expect(edited == 30)
             let figures = transport.figures
-            print("\(transport.sendsEnds ? "behind" : "resync"): \(figures), \(time)")
-            #expect(transport.sendsEnds ? figures.rows <= Self.lost : figures.rows >= Self.records)
+            print("behind: \(figures), \(time)")
+            #expect(figures.rows <= Self.lost)
             await device.disconnect()
         }
         #expect(try await server.process.stop() == 0)
@@ -98,23 +98,18 @@ import TidemarkWire
         let devices: [(SyncStore, CountingTransport)]
     }
 
-    /// A server with a room full of notes, and two idle devices that have them: one with this version's protocol, and
-    /// one with the version before.
+    /// A server with a room full of notes, and an idle device that has them.
     private func begin(in folder: TemporaryFolder, database: String?) async throws -> (LiveServer, Desk) {
         let schema = "\(folder.path)/desk.json"
         try Data(Self.schema.utf8).write(to: URL(filePath: schema))
         let server = try await LiveServer.start(schema: schema, database: database)
         let (room, notes) = (LoadTarget.newClient(), (0..<Self.records).map { _ in LoadTarget.newClient() })
         try await write(Self.first(room, notes), to: server, at: 200)
-        var devices: [(SyncStore, CountingTransport)] = []
-        for (name, sendsEnds) in [("fresh", true), ("older", false)] {
-            let transport = CountingTransport(sendsEnds: sendsEnds)
-            let device = try await device(name, transport, on: server, in: folder)
-            try await expect(device, Self.records)
-            device.pause()
-            devices.append((device, transport))
-        }
-        return (server, Desk(room: room, notes: notes, devices: devices))
+        let transport = CountingTransport()
+        let device = try await device("device", transport, on: server, in: folder)
+        try await expect(device, Self.records)
+        device.pause()
+        return (server, Desk(room: room, notes: notes, devices: [(device, transport)]))
     }
 
     /// Runs `work` and returns its duration, with the transport's counts reset.
@@ -211,11 +206,8 @@ private final class CountingTransport: Transport {
         var description: String { "\(rows) rows, \(bytes) bytes, \(messages) messages" }
     }
 
-    let sendsEnds: Bool
     private let inner = NIOTransport()
     private let counted = Lock(Figures())
-
-    init(sendsEnds: Bool) { self.sendsEnds = sendsEnds }
 
     var figures: Figures { counted.withLock { $0 } }
 
@@ -247,14 +239,7 @@ private final class CountingTransport: Transport {
         let inner: any TransportConnection
         let transport: CountingTransport
 
-        func send(_ message: [UInt8]) async throws {
-            guard !transport.sendsEnds, case .hello(var hello) = try ClientMessage.decode(message) else {
-                return try await inner.send(message)
-            }
-            hello.ends = nil
-            hello.knowsBehind = false
-            try await inner.send(ClientMessage.hello(hello).encode())
-        }
+        func send(_ message: [UInt8]) async throws { try await inner.send(message) }
 
         func receive() async throws -> [UInt8] {
             let bytes = try await inner.receive()

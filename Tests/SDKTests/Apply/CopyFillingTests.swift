@@ -22,11 +22,9 @@ import TidemarkWire
         get throws { try bench.database.writer.read { try ScopeTable(db: $0).isFilling(scope) } }
     }
 
-    private func welcome(_ state: Welcome.CursorState = .behind, answersCompare: Bool = true) throws {
+    private func welcome(_ state: Welcome.CursorState = .behind) throws {
         try bench.database.welcomed(
-            .make(
-                state: state, cursor: "c20", kept: [HeldScope(scope: scope, since: 1)],
-                answersCompare: answersCompare))
+            .make(state: state, cursor: "c20", kept: [HeldScope(scope: scope, since: 1)]))
     }
 
     private func next() throws -> CompareRequest? { try bench.database.nextComparison(isAsked: false, now: 5_000) }
@@ -116,15 +114,6 @@ import TidemarkWire
         try compare(.note(1, seq: 12, born: 5, ["text": "eins"]))
         #expect(try !isFilling)
         #expect(try bench.count("notes") == 1)
-    }
-
-    @Test func `a server that cannot compare makes the copy fill by pages`() throws {
-        try welcome()
-        try welcome(.ok, answersCompare: false)
-        #expect(try !bench.database.beginConnection().isBehind)
-        #expect(
-            try bench.database.nextPages(limit: 9).map(\.collection) == ["rooms"],
-            "what belongs to a room comes behind it")
     }
 
     @Test func `collections that the server refuses to compare are filled by pages`() throws {

@@ -162,19 +162,6 @@ import TidemarkWire
         #expect(try bench.row(.note(3)) != nil)
     }
 
-    @Test func `for a server that answers no ids the collection is filled again`() throws {
-        let bench = try filled()
-        try bench.apply(from: "c1", to: "c2", .note(2, seq: 6, born: 3, ["text": "edited"]))
-        try bench.goBack(to: 5, end: "c1", kept: [held])
-        // The next connection is to an older server.
-        try bench.database.welcomed(.make(state: .ok, cursor: "c1", kept: [held], answersIDs: false))
-        let asked = try bench.database.nextPages(limit: 9)
-        #expect(asked.map(\.collection) == ["notes"] && asked[0].ids == nil)
-        #expect(try bench.count("tidemark_refetch") == 0)
-        try bench.page(room, "notes", .note(2, seq: 3, ["text": "b"]), .note(1, seq: 2))
-        #expect(try bench.count("notes") == 2 && bench.fields(.note(2))?["text"] == "b")
-    }
-
     @Test func `an unknown end, or unknown deletions, make the whole copy fill again`() throws {
         for end in ["c1", "nobody's"] {
             var limits = LocalLimits()

@@ -205,22 +205,6 @@ import TidemarkWire
         #expect(try bench.database.nextBlobs(limit: 9) == [key(bytes(2))])
     }
 
-    @Test func `a file of the previous format accepts blobs`() throws {
-        let folder = try TemporaryFolder()
-        let first = try Bench(path: folder.path("a"))
-        try first.database.writer.write { db in
-            try db.execute(sql: "DROP TABLE tidemark_blob; DROP TABLE tidemark_blob_bytes")
-            try Meta.format.set(3, db)
-        }
-        try first.database.close()
-        #expect(try FileInspection(path: folder.path("a")).diagnostics().blobs.unsent.isEmpty)
-        let second = try Bench(path: folder.path("a"))
-        try keep(second, bytes(1))
-        let unsent = try FileInspection(path: folder.path("a")).diagnostics().blobs.unsent
-        #expect(unsent.map(\.bytes) == [1_000] && unsent.map(\.scope) == [room.text])
-        #expect(unsent.first?.digest == String(key(bytes(1)).digest.text.prefix(12)))
-    }
-
     @Test func `unsent bytes of a damaged file are saved, and incomplete ones are not`() throws {
         let file = try FileDamage()
         let whole = Data("whole blob ".utf8) + Data((0..<20_000).map { UInt8($0 % 251) })

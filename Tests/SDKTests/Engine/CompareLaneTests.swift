@@ -11,14 +11,12 @@ import TidemarkWire
             id: 0, scope: ScopeID("a"), since: 1, collection: "notes", from: 0, before: before, lists: lists)
     }
 
-    private func live(_ requests: [CompareRequest], answersCompare: Bool = true, state: Welcome.CursorState = .none)
-        -> MachineBench
-    {
+    private func live(_ requests: [CompareRequest], state: Welcome.CursorState = .none) -> MachineBench {
         var bench = MachineBench()
         bench.uncompared = requests
         bench.isBehind = state == .behind
         bench.on(.start)
-        bench.connect(state: state, answersCompare: answersCompare)
+        bench.connect(state: state, compares: true)
         bench.settle(0)
         return bench
     }
@@ -56,14 +54,6 @@ import TidemarkWire
         #expect(bench.comparisons.count == 3)
     }
 
-    @Test func `a server that cannot compare gets no request`() {
-        var bench = live([request()], answersCompare: false)
-        bench.on(.compare)
-        bench.pass(1_300_000)
-        #expect(bench.comparisons.isEmpty)
-        #expect(asked(bench).isEmpty)
-    }
-
     @Test func `a comparison requested by the app begins at once, or with the next connection`() {
         var bench = live([])
         bench.on(.compare)
@@ -71,7 +61,7 @@ import TidemarkWire
         bench.on(.closed(code: 1006, reason: "cut"))
         bench.on(.compare)
         bench.pass(60_000)
-        bench.connect(answersCompare: true)
+        bench.connect(compares: true)
         #expect(bench.comparisons == [false, true])
         bench.settle(0)
         #expect(bench.comparisons == [false, true, true])
@@ -87,7 +77,7 @@ import TidemarkWire
         var bench = MachineBench()
         bench.unfilled = [PageRequest(id: 0, scope: ScopeID("a"), since: 1, collection: "notes", limit: 5)]
         bench.on(.start)
-        bench.connect(answersCompare: true)
+        bench.connect(compares: true)
         bench.settle(0)
         #expect(bench.comparisons.isEmpty)
         bench.receive(
@@ -142,7 +132,7 @@ import TidemarkWire
         bench.uncompared = [request()]
         bench.isBehind = true
         bench.on(.start)
-        bench.connect(state: .behind, answersCompare: true)
+        bench.connect(state: .behind, compares: true)
         bench.settle(0)
         #expect(asked(bench).count == 1)
     }
@@ -152,7 +142,7 @@ import TidemarkWire
         #expect(asked(bench).count == 1)
         bench.on(.closed(code: 1006, reason: "cut"))
         bench.pass(60_000)
-        bench.connect(state: .ok, answersCompare: true, isBehind: true)
+        bench.connect(state: .ok, compares: true, isBehind: true)
         bench.settle(0)
         #expect(asked(bench).count == 2)
         #expect(bench.phases.last == .catchingUp)
@@ -173,7 +163,7 @@ import TidemarkWire
         bench.on(.compared(wrong: 4))
         #expect(told(bench) == [3])
         bench.pass(60_000)
-        bench.connect(answersCompare: true)
+        bench.connect(compares: true)
         bench.settle(0)
         bench.wrong = 1
         bench.uncompared = [request(lists: true)]

@@ -160,8 +160,8 @@ struct MachineBench {
 
     mutating func connect(
         settledThrough: Int64 = 0, tokenLife: Milliseconds = 3_600_000, serverAhead: Int64 = 0,
-        ephemerals: EphemeralLimits? = nil, user: UserID? = nil, schema: SchemaLabel? = nil,
-        state: Welcome.CursorState = .none, answersCompare: Bool = false, isBehind: Bool = false,
+        user: UserID? = nil, schema: SchemaLabel? = nil,
+        state: Welcome.CursorState = .none, compares: Bool = false, isBehind: Bool = false,
         connection: Int64 = 1
     ) {
         var start = Self.start
@@ -170,15 +170,15 @@ struct MachineBench {
         on(.opened(token: "t", start: start))
         var welcome = Welcome.make(settledThrough: settledThrough)
         welcome.cursorState = state
-        welcome.answersCompare = answersCompare
         welcome.user = user
         welcome.schema = schema
-        welcome.ephemerals = ephemerals
         welcome.heartbeat = 25_000
         welcome.now = now + serverAhead
         welcome.tokenExpires = welcome.now + tokenLife
         tokenEnd = welcome.tokenExpires
         receive(.welcome(welcome))
+        // Most tests are about other requests.
+        if !compares { machine.comparing.due = .max }
     }
 
     mutating func receive(_ message: ServerMessage) {

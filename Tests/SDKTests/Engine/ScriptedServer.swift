@@ -81,7 +81,6 @@ final class ScriptedServer: Transport {
                     welcome.added = scopes.subtracting(held).sorted().map { .init(scope: $0, since: 1, role: .member) }
                 }
                 welcome.limits.blobBytesMax = state.blobBytesMax
-                welcome.ephemerals = hello.takesEphemerals ? EphemeralLimits() : nil
                 welcome.tokenExpires = welcome.now + 3_600_000
                 out.yield(ServerMessage.welcome(welcome).encode())
                 state.frames = Int(cursor.dropFirst()) ?? 0

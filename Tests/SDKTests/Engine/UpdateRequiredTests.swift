@@ -18,15 +18,6 @@ import TidemarkWire
         return bench
     }
 
-    @Test func `its hello says that it knows the code`() {
-        let bench = ended()
-        guard case .hello(let hello)? = bench.sent.first else {
-            Issue.record("no hello")
-            return
-        }
-        #expect(hello.knowsAppTooOld)
-    }
-
     @Test func `its status names the minimal version, and is neither offline nor an error`() throws {
         let bench = ended()
         guard case .waiting(_, let reason)? = bench.phases.last else {

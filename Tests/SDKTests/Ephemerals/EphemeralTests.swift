@@ -51,17 +51,13 @@ import TidemarkWire
         await store.disconnect()
     }
 
-    @Test func `a server that takes no such messages is sent none`() {
+    @Test func `messages are sent only while connected`() {
         var bench = MachineBench()
         let message = Ephemeral(scope: room, kind: "typing", lifetime: 1)
         bench.on(.say(message))
         bench.on(.start)
-        bench.live()
-        bench.on(.say(message))
         #expect(bench.sent.filter { if case .ephemeral = $0 { true } else { false } }.isEmpty)
-        bench.on(.closed(code: 1006, reason: "cut"))
-        bench.pass(60_000)
-        bench.live(ephemerals: EphemeralLimits())
+        bench.live()
         bench.on(.say(message))
         #expect(bench.sent.last == .ephemeral(message))
         bench.on(.closed(code: 1006, reason: "cut"))
@@ -73,7 +69,7 @@ import TidemarkWire
     @Test func `a server's ephemeral messages arrive while connected, and are no acknowledged frames`() {
         var bench = MachineBench()
         bench.on(.start)
-        bench.live(ephemerals: EphemeralLimits())
+        bench.live()
         bench.pass(10_000)
         let acks = bench.sent.count
         let message = Ephemeral(scope: room, user: UserID("ann"), kind: "typing", lifetime: 1)
@@ -96,8 +92,8 @@ import TidemarkWire
 }
 
 extension MachineBench {
-    fileprivate mutating func live(ephemerals: EphemeralLimits? = nil) {
-        connect(ephemerals: ephemerals)
+    fileprivate mutating func live() {
+        connect()
         settle(0)
     }
 }

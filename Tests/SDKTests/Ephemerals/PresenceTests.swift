@@ -20,7 +20,7 @@ import TidemarkWire
     }
 
     private func live(_ bench: inout MachineBench) {
-        bench.connect(ephemerals: EphemeralLimits())
+        bench.connect()
         bench.settle(0)
     }
 

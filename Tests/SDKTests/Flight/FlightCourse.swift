@@ -50,9 +50,8 @@ struct FlightCourse {
         switch dice.below(16) {
         case 0, 1:
             bench.connect(
-                settledThrough: Int64(dice.below(4)), ephemerals: EphemeralLimits(),
-                state: dice.below(6) == 0 ? .rewound : .ok, answersCompare: dice.below(2) == 0,
-                connection: Int64(number) + 1)
+                settledThrough: Int64(dice.below(4)), state: dice.below(6) == 0 ? .rewound : .ok,
+                compares: dice.below(2) == 0, connection: Int64(number) + 1)
         case 2: bench.on(.closed(code: [1006, 4400, 4401, 4503][Int(dice.below(4))], reason: "cut"))
         case 3:
             bench.outbox.append(number + 1)

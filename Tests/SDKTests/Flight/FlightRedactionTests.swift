@@ -14,7 +14,7 @@ import TidemarkWire
         let fields: Fields = ["text": "Rosebud", "likes": 4_711_815, "tags": ["moon-phase"]]
         course.run { bench in
             bench.on(.start)
-            bench.connect(ephemerals: EphemeralLimits())
+            bench.connect()
             bench.on(.tokenRefreshed("a-token-of-ann"))
             let refused = TransactionOutcome(
                 number: 1, transaction: .transaction(1), seq: 4, time: 5, rejection: Rejection(.invalid, "Rosebud"))

@@ -94,7 +94,7 @@ import TidemarkWire
         var course = FlightCourse(EngineTiming(), recording)
         course.run { bench in
             bench.on(.start)
-            bench.connect(ephemerals: EphemeralLimits())
+            bench.connect()
             bench.settle(0)
             bench.on(.watch(Set((0..<900).map { ScopeID("a scope with a long name \($0)") })))
             bench.on(.watch([]))

@@ -306,25 +306,6 @@ import TidemarkWire
         #expect(try bench.string("SELECT min(server_id) FROM notes") == "\(evicted + 2)")
     }
 
-    @Test func `a file of the previous format keeps its records and is completed`() throws {
-        let folder = try TemporaryFolder()
-        do {
-            let bench = try Bench(path: folder.path("x.sqlite"))
-            try bench.join(room)
-            try bench.database.writer.write { db in
-                try db.execute(
-                    sql: """
-                        DROP INDEX tidemark_scope_page_to_come;
-                        ALTER TABLE tidemark_scope_page DROP COLUMN remaining;
-                        UPDATE tidemark_meta SET value = 1 WHERE key = 'format';
-                        """)
-            }
-            try bench.database.close()
-        }
-        let bench = try Bench(path: folder.path("x.sqlite"))
-        #expect(try bench.database.nextPages(limit: 9).map(\.collection) == ["rooms"])
-    }
-
     @Test func `trimming continues after an error, which is reported`() async throws {
         var limits = LocalLimits()
         limits.cache.rowsMax = 4

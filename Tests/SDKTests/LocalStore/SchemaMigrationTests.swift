@@ -144,6 +144,46 @@ import TidemarkWire
         #expect(error?.code == .formatTooNew)
     }
 
+    @Test func `a file of a version before the first release is refused with what to do`() throws {
+        let folder = try TemporaryFolder()
+        let database = try reopen(folder, Self.schema(""))
+        try database.writer.write { try Meta.format.set(LocalTables.first - 1, $0) }
+        try database.close()
+        let error = #expect(throws: StoreError.self) { try reopen(folder, Self.schema("")) }
+        #expect(error?.code == .formatTooOld && error?.message.contains("delete the file") == true)
+    }
+
+    @Test func `a later format is reached step by step, keeps the rows, and is refused by the version before`() throws {
+        let folder = try TemporaryFolder()
+        let database = try reopen(folder, Self.schema(""))
+        let steps =
+            LocalTables.steps + [
+                "ALTER TABLE tidemark_receipt ADD COLUMN shown INTEGER NOT NULL DEFAULT 0",
+                "UPDATE tidemark_receipt SET shown = 7; ALTER TABLE tidemark_receipt RENAME COLUMN shown TO seen",
+            ]
+        func bring(through count: Int) throws {
+            try database.writer.write {
+                try LocalTables.bring($0, steps: Array(steps.prefix(LocalTables.steps.count + count)))
+            }
+        }
+        try database.writer.write {
+            try $0.execute(sql: "INSERT INTO tidemark_receipt (id, state) VALUES ('a', 'queued')")
+        }
+        for count in [1, 2, 2] { try bring(through: count) }
+        let (seen, format) = try database.writer.read {
+            (try Int.fetchOne($0, sql: "SELECT seen FROM tidemark_receipt"), try Meta.format.integer($0))
+        }
+        #expect(seen == 7 && format == LocalTables.format + 2)
+        // A new file has all of them at once.
+        let new = try DatabaseQueue()
+        try new.write { try LocalTables.bring($0, steps: steps) }
+        let columns = try new.read { try $0.columns(in: "tidemark_receipt").map(\.name) }
+        #expect(columns.last == "seen")
+        try database.close()
+        let error = #expect(throws: StoreError.self) { try reopen(folder, Self.schema("")) }
+        #expect(error?.code == .formatTooNew)
+    }
+
     @Test func `a removed field keeps its values aside, and has them again when it returns`() throws {
         let folder = try TemporaryFolder()
         let full = Self.schema(

@@ -52,28 +52,6 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "pending")
     }
 
-    @Test(arguments: [8, 9] as [Int64])
-    func `a file with a row for each base is opened as it is, and then refused by SDKs that need the row`(
-        format: Int64
-    ) throws {
-        let folder = try TemporaryFolder()
-        let before = try Bench(path: folder.path("a"))
-        try before.join(room)
-        try before.write(1, .note(1))
-        try keepBases(before)
-        #expect(try before.count("tidemark_base") == 1)
-        try before.database.writer.write { try Meta.format.set(format, $0) }
-        try before.database.close()
-
-        let bench = try Bench(path: folder.path("a"))
-        // SDKs with formats up to 9 read only the row.
-        #expect(try #require(bench.database.writer.read { try Meta.format.integer($0) }) > 9)
-        try bench.write(2, .note(2))
-        try bench.apply(from: "c0", to: "c1", settled: .outcomes([(1, 1, .invalid), (2, 2, .invalid)]))
-        #expect(try bench.state(.note(1)) == bench.state(.note(2)))
-        #expect(try bench.count("tidemark_base") == 0)
-    }
-
     /// Writes a row for every base, as earlier versions did.
     private func keepBases(_ bench: Bench) throws {
         try bench.database.change { db in

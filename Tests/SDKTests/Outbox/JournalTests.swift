@@ -137,28 +137,4 @@ import TidemarkWire
         try other.apply(settled: .accepted(1, 4))
         #expect(try other.string("SELECT body FROM tidemark_outbox")?.contains("text") == false)
     }
-
-    @Test func `a file from before the journal opens, and keeps transactions from then on`() throws {
-        let folder = try TemporaryFolder()
-        let old = try Bench(path: folder.path("a"))
-        try old.join()
-        try old.write(1, .room(1))
-        try old.database.writer.write { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE tidemark_outbox DROP COLUMN seq;
-                    ALTER TABLE tidemark_outbox DROP COLUMN settled;
-                    ALTER TABLE tidemark_outbox DROP COLUMN scopes;
-                    ALTER TABLE tidemark_parked DROP COLUMN awaits;
-                    DROP TABLE tidemark_rescue;
-                    """)
-            try Meta.format.set(7, db)
-        }
-        try old.database.close()
-        #expect(try FileInspection(path: folder.path("a")).diagnostics().journal.transactions == 0)
-        let opened = try Bench(path: folder.path("a"))
-        _ = try opened.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
-        try opened.apply(settled: .accepted(1, 1))
-        #expect(try opened.string("SELECT group_concat(n || state) FROM tidemark_outbox") == "1settled")
-    }
 }

@@ -70,29 +70,4 @@ import TidemarkWire
         #expect(try bench.write(5, .note(5)) == 3)
         #expect(try written() == [3, 4, 5])
     }
-
-    @Test func `a file of format 5 continues with its numbers, and with its withheld entries`() throws {
-        let folder = try TemporaryFolder()
-        let old = try Bench(path: folder.path("a"))
-        try old.join(RecordKey.room(1).scope)
-        try old.write(1, .note(1))
-        try old.write(2, .note(2, in: 2))
-        _ = try old.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
-        try old.database.withhold(1, reason: "no answer")
-        try old.database.writer.write { db in
-            try OutboxCounts(db).keep(db)
-            try db.execute(
-                sql: """
-                    DROP INDEX tidemark_outbox_record_withheld;
-                    ALTER TABLE tidemark_outbox_record DROP COLUMN withheld;
-                    CREATE INDEX tidemark_outbox_record_scope ON tidemark_outbox_record (scope);
-                    """)
-            try Meta.format.set(5, db)
-        }
-        try old.database.close()
-        let bench = try Bench(path: folder.path("a"))
-        #expect(try bench.write(3, .note(3, in: 2)) == 3)
-        #expect(try bench.write(4, .note(4)) > Withholding.firstPlace)
-        #expect(try bench.count("sqlite_master WHERE name = 'tidemark_outbox_record_scope'") == 0)
-    }
 }

@@ -62,23 +62,6 @@ import TidemarkWire
         #expect(try await store.diagnostics().outbox.map(\.lastAttempt) == [Date(timeIntervalSince1970: 9)])
     }
 
-    @Test func `a file from before attempts had times can be read as it is, and opened with its contents`() throws {
-        let folder = try TemporaryFolder()
-        let bench = try Bench(path: folder.path("a"))
-        try bench.write(1, .room(1))
-        try bench.database.writer.write { db in
-            try db.execute(sql: "ALTER TABLE tidemark_outbox DROP COLUMN attempted")
-            try Meta.format.set(2, db)
-        }
-        try bench.database.close()
-        let inspected = try FileInspection(path: folder.path("a")).diagnostics()
-        #expect(inspected.format == 2)
-        #expect(inspected.outbox.map(\.number) == [1])
-        let opened = try Bench(path: folder.path("a"))
-        #expect(try push(opened) == [1])
-        #expect(try opened.string("SELECT value FROM tidemark_meta WHERE key = 'format'") == "\(LocalTables.format)")
-    }
-
     @Test func `numbers continue after everything was settled and the file reopened`() throws {
         let folder = try TemporaryFolder()
         let first = try Bench(path: folder.path("a"))

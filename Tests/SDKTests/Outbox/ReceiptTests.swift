@@ -36,32 +36,4 @@ import TidemarkModel
         #expect(try step(bench, 1) == .sending && step(bench, 2) == .sending)
         #expect(try step(bench, 3) == .queued)
     }
-
-    @Test func `a file from before has its receipts, and waiting writes continue`() throws {
-        let folder = try TemporaryFolder()
-        let before = try Bench(path: folder.path("a"))
-        try before.join()
-        for id: UInt64 in 1...3 { try before.write(id, .room(id)) }
-        try before.apply(settled: .outcomes([(1, 1, nil), (2, 2, .quota)]))
-        try before.database.writer.write { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE tidemark_receipt ADD COLUMN n INTEGER NOT NULL DEFAULT 0;
-                    CREATE INDEX tidemark_outbox_record_n ON tidemark_outbox_record (n);
-                    INSERT INTO tidemark_receipt (id, n, state) SELECT id, n, 'queued' FROM \(Bench.pending);
-                    """)
-            try Meta.format.set(4, db)
-        }
-        try before.database.close()
-        let now = try Bench(path: folder.path("a"))
-        #expect(try step(now, 1) == .committed(seq: 101, time: 7_000))
-        #expect(try step(now, 2) == .parked(Rejection(.quota, "because")))
-        #expect(try step(now, 3) == .queued)
-        #expect(try now.count("tidemark_receipt") == 2)
-        #expect(try now.count("sqlite_master WHERE name = 'tidemark_outbox_record_n'") == 0)
-        _ = try now.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
-        #expect(try step(now, 3) == .sending)
-        try now.apply(from: "c1", to: "c2", settled: .accepted(3, 3))
-        #expect(try step(now, 3) == .committed(seq: 103, time: 7_000))
-    }
 }

@@ -184,7 +184,7 @@ import TidemarkWire
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
         _ = try bench.database.beginConnection()
         let kept = [HeldScope(scope: room, since: 1)]
-        try bench.database.welcomed(.make(state: state, cursor: "d0", kept: kept, answersCompare: true))
+        try bench.database.welcomed(.make(state: state, cursor: "d0", kept: kept))
         #expect(try sent(after: 0).map(\.entry.id) == [1, 2, 3, 4].map { .transaction($0) })
     }
 

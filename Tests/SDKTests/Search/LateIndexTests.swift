@@ -235,42 +235,6 @@ import TidemarkWire
 
     // MARK: Files
 
-    @Test func `a file whose index had another name and other triggers is indexed again`() async throws {
-        let old = try bench()
-        try old.write(1, .room())
-        try await old.database.writer.write { db in try Self.makeOld(db) }
-        try old.write(2, note(1, "alpha one"), note(2, "alpha two"))
-        #expect(
-            try old.string("SELECT count(*) FROM tidemark_search_notes WHERE tidemark_search_notes MATCH 'alpha'")
-                == "2")
-        try old.database.close()
-        let bench = try bench()
-        #expect(try bench.count("sqlite_master WHERE name LIKE 'tidemark\\_search\\_%' ESCAPE '\\'") == 0)
-        #expect(try waiting(bench) == 0)
-        try bench.write(3, note(3, "alpha three"), .set(.note(1), "text", "beta one"), .delete(.note(2)))
-        #expect(try waiting(bench) == 1)
-        #expect(try await found(bench, "alpha") == ["alpha three"])
-        #expect(try await found(bench, "beta") == ["beta one"])
-        try checkIndex(bench)
-    }
-
-    /// Sets the file back to format 5.
-    private static func makeOld(_ db: Database) throws {
-        try SearchIndex.drop("notes", db)
-        let remove =
-            "INSERT INTO tidemark_search_notes (tidemark_search_notes, rowid, text) VALUES ('delete', old.rowid, old.text);"
-        let add = "INSERT INTO tidemark_search_notes (rowid, text) VALUES (new.rowid, new.text);"
-        try db.execute(
-            sql: """
-                CREATE VIRTUAL TABLE tidemark_search_notes USING fts5(text, content = 'notes', tokenize = 'tidemark_text 1');
-                CREATE TRIGGER tidemark_search_notes_insert AFTER INSERT ON notes BEGIN \(add) END;
-                CREATE TRIGGER tidemark_search_notes_delete AFTER DELETE ON notes BEGIN \(remove) END;
-                CREATE TRIGGER tidemark_search_notes_update AFTER UPDATE OF text ON notes
-                WHEN old.text IS NOT new.text BEGIN \(remove) \(add) END;
-                """)
-        try Meta.format.set(5, db)
-    }
-
     @Test(arguments: [true, false])
     func `a damaged index is rebuilt, and the file is intact`(isWrittenFirst: Bool) async throws {
         let bench = try bench()

@@ -93,12 +93,12 @@ struct Bench {
     /// Sends the copy back to the state that it had at `end`, through `to`.
     func goBack(
         to: SequenceNumber, end: String, kept: [HeldScope], purged: [ScopeID] = [],
-        added: [Changes.GrantChange] = [], answersIDs: Bool = true
+        added: [Changes.GrantChange] = []
     ) throws {
         try database.welcomed(
             .make(
                 state: .rewound, cursor: end, kept: kept, purged: purged, added: added,
-                rewind: .init(to: to, end: end), answersIDs: answersIDs))
+                rewind: .init(to: to, end: end)))
     }
 
     /// The requests by ids.
@@ -238,12 +238,11 @@ extension Settled {
 extension Welcome {
     static func make(
         state: CursorState = .none, cursor: String = "c0", kept: [HeldScope] = [], purged: [ScopeID] = [],
-        added: [Changes.GrantChange] = [], settledThrough: Int64 = 0, rewind: Rewind? = nil, answersIDs: Bool = true,
-        answersCompare: Bool = true
+        added: [Changes.GrantChange] = [], settledThrough: Int64 = 0, rewind: Rewind? = nil
     ) -> Welcome {
         Welcome(
             server: "s", epoch: 1, cursorState: state, cursor: cursor, kept: kept, purged: purged, added: added,
             settledThrough: settledThrough, now: 4_000, tokenExpires: 0, heartbeat: 0, limits: WireLimits(),
-            rewind: rewind, answersIDs: answersIDs, answersCompare: answersCompare)
+            rewind: rewind)
     }
 }

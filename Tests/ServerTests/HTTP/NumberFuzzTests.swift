@@ -128,7 +128,7 @@ import TidemarkWire
                 for message in Self.spoilt(Self.filled(message, first.id)) {
                     counter += 1
                     let bob = try await TestClient.greeting(
-                        server, as: "bob", 3, isNew: false, counter: counter, scopes: [], hears: true)
+                        server, as: "bob", 3, isNew: false, counter: counter, scopes: [])
                     _ = try await bob.welcome()
                     _ = try await bob.changes()
                     // Reads until the connection ends, whatever is sent before; a closed server gets no goodbye.

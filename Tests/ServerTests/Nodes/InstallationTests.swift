@@ -17,8 +17,8 @@ import TidemarkWire
     ) async throws {
         try await TestServer.running(over: try await schema.open()) { one in
             try await TestServer.running(over: try await schema.open()) { other in
-                let ann = try await TestClient.welcomed(one, as: "ann", 1, hears: true)
-                let bob = try await TestClient.welcomed(other, as: "bob", 2, hears: true)
+                let ann = try await TestClient.welcomed(one, as: "ann", 1)
+                let bob = try await TestClient.welcomed(other, as: "bob", 2)
                 try await ann.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
                 _ = try await ann.settled(through: 1)
                 while try await bob.changes().grants.isEmpty {}

@@ -43,7 +43,7 @@ struct Machines {
         homes[id] = machine
         let client = UniqueID(high: 1, low: id)
         run(machine, .opened(id, headerToken: nil))
-        say(id, .hello(Hello(token: user, client: client, isNewClient: false, connection: 1, takesEphemerals: true)))
+        say(id, .hello(Hello(token: user, client: client, isNewClient: false, connection: 1)))
         let grants = scopes.map { Grant(scope: ScopeID($0), since: 5, role: .member) }
         let answer = LoadAnswer(
             snapshot: SessionSnapshot(

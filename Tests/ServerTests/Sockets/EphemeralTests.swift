@@ -22,11 +22,11 @@ import TidemarkWire
         async throws
     {
         try await TestServer.running { server in
-            let ann = try await TestClient.welcomed(server, as: "ann", 1, hears: true)
-            let desk = try await TestClient.welcomed(server, as: "ann", 2, hears: true)
-            let bob = try await TestClient.welcomed(server, as: "bob", 3, hears: true)
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            let desk = try await TestClient.welcomed(server, as: "ann", 2)
+            let bob = try await TestClient.welcomed(server, as: "bob", 3)
             let older = try await TestClient.welcomed(server, as: "bob", 4)
-            let eve = try await TestClient.welcomed(server, as: "eve", 5, hears: true)
+            let eve = try await TestClient.welcomed(server, as: "eve", 5)
             try await ann.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
             for member in [desk, bob, older] { #expect(try await member.changes().grants.count == 1) }
             _ = try await ann.settled(through: 1)
@@ -45,9 +45,9 @@ import TidemarkWire
 
     @Test func `a user who is not a member, or no longer, neither receives nor is received`() async throws {
         try await TestServer.running { server in
-            let ann = try await TestClient.welcomed(server, as: "ann", 1, hears: true)
-            let bob = try await TestClient.welcomed(server, as: "bob", 2, hears: true)
-            let eve = try await TestClient.welcomed(server, as: "eve", 3, hears: true)
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            let bob = try await TestClient.welcomed(server, as: "bob", 2)
+            let eve = try await TestClient.welcomed(server, as: "eve", 3)
             try await ann.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
             _ = try await ann.settled(through: 1)
             _ = try await bob.changes()
@@ -63,8 +63,8 @@ import TidemarkWire
 
     @Test func `a message over a limit is dropped, and the connection goes on`() async throws {
         try await TestServer.running { server in
-            let ann = try await TestClient.welcomed(server, as: "ann", 1, hears: true)
-            let bob = try await TestClient.welcomed(server, as: "bob", 2, hears: true)
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            let bob = try await TestClient.welcomed(server, as: "bob", 2)
             try await ann.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
             _ = try await ann.settled(through: 1)
             _ = try await bob.changes()
@@ -94,8 +94,8 @@ import TidemarkWire
 
     @Test func `a client whose window is full receives none, and received ones are not in the window`() async throws {
         try await TestServer.running(limits: ["WINDOW_FRAMES": "2"]) { server in
-            let ann = try await TestClient.welcomed(server, as: "ann", 1, hears: true)
-            let bob = try await TestClient.welcomed(server, as: "bob", 2, hears: true)
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            let bob = try await TestClient.welcomed(server, as: "bob", 2)
             try await ann.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
             _ = try await ann.settled(through: 1)
             _ = try await bob.changes()
@@ -124,9 +124,9 @@ import TidemarkWire
             try await TestServer.running(
                 over: OpenedStore(store, isShared: true, relay: relay.end()), change: change
             ) { other in
-                let ann = try await TestClient.welcomed(one, as: "ann", 1, hears: true)
-                let bob = try await TestClient.welcomed(other, as: "bob", 2, hears: true)
-                let eve = try await TestClient.welcomed(other, as: "eve", 3, hears: true)
+                let ann = try await TestClient.welcomed(one, as: "ann", 1)
+                let bob = try await TestClient.welcomed(other, as: "bob", 2)
+                let eve = try await TestClient.welcomed(other, as: "eve", 3)
                 try await ann.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
                 _ = try await ann.settled(through: 1)
                 #expect(try await bob.changes().grants.count == 1)

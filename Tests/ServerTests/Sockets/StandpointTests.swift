@@ -54,7 +54,7 @@ import TidemarkWire
 
     @Test func `a client that can compare continues from the head, unless a part of its copy is known to be lost`() {
         let cursor = context.seal.cursor(head(5, 55), workspace: Self.workspace.text)
-        func standing(_ cursor: String, knowsBehind: Bool = true, lost: SequenceNumber? = nil) -> Standpoint {
+        func standing(_ cursor: String, compares: Bool = true, lost: SequenceNumber? = nil) -> Standpoint {
             var snapshot = SessionSnapshot(
                 head: head(9, 99), grants: [Grant(scope: ScopeID("room"), since: 3, role: .member)], lineage: nil,
                 horizon: 6)
@@ -62,12 +62,12 @@ import TidemarkWire
             return Standpoint(
                 cursor: cursor,
                 held: [HeldScope(scope: ScopeID("room"), since: 3), HeldScope(scope: ScopeID("other"), since: 3)],
-                knowsBehind: knowsBehind, snapshot: snapshot, workspace: Self.workspace, context: context)
+                compares: compares, snapshot: snapshot, workspace: Self.workspace, context: context)
         }
         let behind = standing(cursor)
         #expect(behind.state == .behind && behind.position.seq == 9 && behind.rewind == nil)
         #expect(behind.kept.map(\.scope) == [ScopeID("room")] && behind.purged == [ScopeID("other")])
-        #expect(standing(cursor, knowsBehind: false).state == .resync)
+        #expect(standing(cursor, compares: false).state == .resync)
         #expect(standing(cursor, lost: 4).state == .resync)
         #expect(standing("a cursor of nobody's").state == .resync)
         let above = context.seal.cursor(head(8, 88), workspace: Self.workspace.text)

@@ -25,29 +25,9 @@ let outsideImports = Rule(name: "imports from outside") { file in
     }
 }
 
-let directions = Rule(name: "directions") { file in
-    guard file.isSwift, file.lies(in: Layout.productFolders) else { return [] }
-    guard let direction = Layout.directions.first(where: { file.path.hasPrefix($0.folder) }) else {
-        return [file.finding(0, "the folder is not in Layout.directions; say there what it may import")]
-    }
-    return file.code.enumerated().compactMap { number, line in
-        guard let module = importedModule(line), module.hasPrefix("Tidemark"),
-            !direction.allowed.contains(String(module)), !Layout.everywhere.contains(String(module))
-        else {
-            return nil
-        }
-        return file.finding(
-            number, "\(direction.folder) must not know '\(module)'; the direction is in Layout.directions")
-    }
-}
-
 @Suite struct ImportsTests {
     @Test func `libraries from outside are imported only where they live`() {
         expectNone(outsideImports.findings(in: Repository.swiftFiles))
-    }
-
-    @Test func `our own modules are imported only downstream`() {
-        expectNone(directions.findings(in: Repository.swiftFiles))
     }
 
     @Test func `an import is read in each of its forms`() {
@@ -64,20 +44,5 @@ let directions = Rule(name: "directions") { file in
         #expect(outsideImports.check(pure).map(\.line) == [1])
         #expect(outsideImports.check(SourceFile(path: "Server/Store/A.swift", text: "import CPostgres")).count == 1)
         #expect(outsideImports.check(SourceFile(path: "Server/Postgres/A.swift", text: "import CPostgres")).isEmpty)
-    }
-
-    @Test func `an import against the stream is found, and a folder without an entry`() {
-        func found(_ path: String, _ module: String) -> Bool {
-            !directions.check(SourceFile(path: path, text: "package import \(module)")).isEmpty
-        }
-        #expect(found("Shared/Model/A.swift", "TidemarkWire"))
-        #expect(found("Server/Store/A.swift", "TidemarkSequencer"))
-        #expect(found("Server/Node/A.swift", "TidemarkPostgresStore"))
-        #expect(found("ClientSDK/SDK/A.swift", "TidemarkStore"))
-        #expect(found("Server/Attic/A.swift", "Logging"))
-        #expect(!found("Server/Sequencer/A.swift", "TidemarkStore"))
-        #expect(found("Server/Daemon/A.swift", "Tidemark"))
-        #expect(!found("Server/Assembly/Postgres/A.swift", "TidemarkPostgresStore"))
-        #expect(found("Server/Assembly/A.swift", "TidemarkPostgresStore"))
     }
 }

@@ -7,9 +7,6 @@ private let emptyWords: Set<String> = [
     "info", "item", "new", "old", "v2",
 ]
 
-/// Verbs that say nothing alone.
-private let emptyVerbs = ["process", "handle", "perform"]
-
 private let typeKeywords: Set<Substring> = [
     "struct", "class", "enum", "actor", "protocol", "typealias", "associatedtype",
 ]
@@ -39,21 +36,6 @@ let typeNames = Rule(name: "names of types") { file in
     }
 }
 
-let verbs = Rule(name: "verbs") { file in
-    guard file.isSwift else { return [] }
-    return file.code.enumerated().compactMap { number, line in
-        guard let verb = emptyVerbs.first(where: { line.holds("func \($0)(") || line.holds("func \($0)<") }) else {
-            return nil
-        }
-        // Two protocols of the HTTP library name their one method so: middleware and child channels.
-        let bodyLine = file.code[number...].firstIndex { $0.contains("{") } ?? number
-        guard !file.code[number...bodyLine].contains(where: { $0.holds("next:") || $0.holds("logger:") }) else {
-            return nil
-        }
-        return file.finding(number, "'\(verb)' alone says nothing; name what it does, and to what")
-    }
-}
-
 @Suite struct NamesTests {
     @Test func `no file or folder has a name that says nothing`() {
         expectNone(pathNames.findings(in: Repository.files))
@@ -61,10 +43,6 @@ let verbs = Rule(name: "verbs") { file in
 
     @Test func `no type has a name that says nothing`() {
         expectNone(typeNames.findings(in: Repository.swiftFiles))
-    }
-
-    @Test func `no function is called by an empty verb alone`() {
-        expectNone(verbs.findings(in: Repository.productFiles))
     }
 
     @Test func `an empty word is found at any position in a name, and only as a whole word`() {
@@ -81,21 +59,5 @@ let verbs = Rule(name: "verbs") { file in
                 struct Database { let old = "struct Base" }
                 """)
         #expect(typeNames.check(types).map(\.line) == [1, 3, 4])
-    }
-
-    @Test func `an empty verb is found unless a protocol from outside requires it`() {
-        let functions = SourceFile(
-            path: "Server/A.swift",
-            text: """
-                func handle(_ frame: Frame) {}
-                func handleless() {}
-                func perform<T>(_ body: T) {}
-                func handle(
-                    _ request: Request, context: Context,
-                    next: (Request) -> Response
-                ) {}
-                func handle(value: Value, logger: Logger) async {}
-                """)
-        #expect(verbs.check(functions).map(\.line) == [1, 3])
     }
 }
