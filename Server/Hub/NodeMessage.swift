@@ -11,7 +11,4 @@ package enum NodeMessage: Sendable {
     case ask(ScopeID)
     /// The members of the scope that are online on one machine.
     case present(ScopeID, PresenceReport)
-
-    /// Encodes a client's ephemeral message, which names its sender.
-    package static func said(_ message: Ephemeral) -> NodeMessage { .ephemeral(message.scope, Frame(message.encode())) }
 }

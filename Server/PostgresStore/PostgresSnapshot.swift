@@ -95,17 +95,6 @@ package struct PostgresSnapshot {
         return (Int(version), PostgresSchema.landed)
     }
 
-    /// The bytes of all tables and their indexes.
-    package func bytes() async throws -> Int64 {
-        try await run(
-            """
-            SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
-            FROM pg_class c
-            WHERE c.relkind = 'r' AND c.relname LIKE 'sync\\_%' AND pg_table_is_visible(c.oid)
-            """
-        ).first { try $0.integer() } ?? 0
-    }
-
     private func isThere(_ table: String) async throws -> Bool {
         try await run("SELECT to_regclass('\(table)') IS NOT NULL").first { try $0.bool() } ?? false
     }
