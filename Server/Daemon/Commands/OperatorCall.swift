@@ -43,6 +43,17 @@ struct OperatorCall {
         head = HTTPRequestHead(version: .http1_1, method: .RAW(value: method), uri: path, headers: headers)
     }
 
+    /// Returns a path with its query.
+    static func path(_ path: String, _ members: [(String, String?)]) -> String {
+        let query = members.compactMap { name, value in
+            value.flatMap { $0.addingPercentEncoding(withAllowedCharacters: unreserved) }.map { "\(name)=\($0)" }
+        }
+        return path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+    }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
     private static func context(_ trustRoots: String?) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
