@@ -1,5 +1,4 @@
 package import TidemarkModel
-package import TidemarkWire
 
 /// A message of one hub to those of the process's other event loops and of the other nodes, about one workspace. It may
 /// be lost; nothing that must arrive is sent this way.
