@@ -48,8 +48,7 @@ package struct SchemaCall: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 256 + (document?.utf8.count ?? 0))
-        writer.literal("{\"note\":")
-        writer.string(note)
+        writer.string("{\"note\":", note)
         for (name, text) in [("document", document), ("min_app", requirement)] {
             guard let text else { continue }
             writer.byte(UInt8(ascii: ","))

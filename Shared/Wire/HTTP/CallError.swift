@@ -26,10 +26,8 @@ package struct CallError: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 128)
-        writer.literal("{\"code\":")
-        writer.string(code)
-        writer.literal(",\"msg\":")
-        writer.string(message)
+        writer.string("{\"code\":", code)
+        writer.string(",\"msg\":", message)
         for (name, value) in [("lmid", settledThrough), ("retry_ms", retryAfter)] {
             guard let value else { continue }
             writer.byte(UInt8(ascii: ","))
@@ -37,10 +35,7 @@ package struct CallError: Hashable, Sendable {
             writer.byte(UInt8(ascii: ":"))
             writer.integer(value)
         }
-        if let appMinimum {
-            writer.literal(",\"min_app\":")
-            writer.string(appMinimum)
-        }
+        if let appMinimum { writer.string(",\"min_app\":", appMinimum) }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }

@@ -20,10 +20,8 @@ package struct ServerProfile: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
-        writer.literal("{\"server\":")
-        writer.string(server)
-        writer.literal(",\"versions\":")
-        writer.array(versions) { $0.integer($1) }
+        writer.string("{\"server\":", server)
+        writer.array(",\"versions\":", versions) { $0.integer($1) }
         writer.literal(",\"schema\":")
         schema.write(to: &writer)
         writer.literal(",\"limits\":")

@@ -9,8 +9,7 @@ package struct AuthOK: Hashable, Sendable {
 
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 48)
-        writer.literal("{\"t\":\"auth_ok\",\"exp\":")
-        writer.integer(expires)
+        writer.integer("{\"t\":\"auth_ok\",\"exp\":", expires)
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }

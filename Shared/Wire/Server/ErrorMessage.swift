@@ -24,10 +24,8 @@ package struct ErrorMessage: Hashable, Sendable {
 
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 160)
-        writer.literal("{\"t\":\"err\",\"code\":")
-        writer.string(code.rawValue)
-        writer.literal(",\"msg\":")
-        writer.string(message)
+        writer.string("{\"t\":\"err\",\"code\":", code.rawValue)
+        writer.string(",\"msg\":", message)
         for (name, value) in [("rid", request), ("retry_ms", retryAfter), ("lmid", settledThrough)] {
             guard let value else { continue }
             writer.byte(UInt8(ascii: ","))

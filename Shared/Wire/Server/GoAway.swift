@@ -13,10 +13,8 @@ package struct GoAway: Hashable, Sendable {
 
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 96)
-        writer.literal("{\"t\":\"goaway\",\"after_ms\":")
-        writer.integer(after)
-        writer.literal(",\"why\":")
-        writer.string(reason)
+        writer.integer("{\"t\":\"goaway\",\"after_ms\":", after)
+        writer.string(",\"why\":", reason)
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }
