@@ -51,15 +51,12 @@ package struct SchemaCall: Hashable, Sendable {
         writer.string("{\"note\":", note)
         for (name, text) in [("document", document), ("min_app", requirement)] {
             guard let text else { continue }
-            writer.byte(UInt8(ascii: ","))
-            writer.string(name)
-            writer.byte(UInt8(ascii: ":"))
+            writer.member(name)
             writer.string(text)
         }
         if isAccepted { writer.literal(",\"accept\":true") }
         if isDryRun { writer.literal(",\"dry_run\":true") }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }
 

@@ -165,7 +165,6 @@ package struct SchemaPlan: Sendable {
             }
         }
         writer.string(",\"text\":", text)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }

@@ -24,8 +24,7 @@ package enum BatchBody {
             writer.array(",\"x\":", batch.removals) { $0.id($1) }
         }
         if batch.forgets { writer.literal(",\"f\":1") }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     private static func record(_ writer: inout JSONWriter, _ record: StoredRecord) {

@@ -137,8 +137,7 @@ struct DeviceWord {
                 writer.byte(UInt8(ascii: "]"))
             }
         }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     private static func sight(_ reader: inout JSONReader) throws -> (ClientID, DeviceSight)? {

@@ -2,7 +2,7 @@
 ///
 ///     var writer = JSONWriter()
 ///     writer.integer("{\"t\":\"ack\",\"frames\":", 7)
-///     writer.literal("}")
+///     return writer.ended()
 package struct JSONWriter: Sendable {
     /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
@@ -16,6 +16,19 @@ package struct JSONWriter: Sendable {
 
     /// Writes one byte of punctuation.
     package mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+
+    /// Ends the object and returns all bytes.
+    package consuming func ended() -> [UInt8] {
+        byte(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    /// Writes the name of a member that is not the first.
+    package mutating func member(_ name: String) {
+        byte(UInt8(ascii: ","))
+        string(name)
+        byte(UInt8(ascii: ":"))
+    }
 
     /// Appends bytes that are JSON already.
     package mutating func raw(_ json: [UInt8]) { bytes.append(contentsOf: json) }

@@ -31,7 +31,6 @@ package struct Ack: Hashable, Sendable {
         var writer = JSONWriter(capacity: 40)
         writer.integer("{\"t\":\"ack\",\"frames\":", frames)
         if diverged > 0 { writer.integer(",\"diverged\":", diverged) }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }

@@ -18,7 +18,6 @@ package struct Auth: Hashable, Sendable {
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         writer.string("{\"t\":\"auth\",\"token\":", token)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }

@@ -59,7 +59,6 @@ package struct HistoryRequest: Hashable, Sendable {
         writer.id(",\"id\":", key.id)
         if let before { writer.integer(",\"before\":", before) }
         writer.integer(",\"limit\":", Int64(limit))
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }

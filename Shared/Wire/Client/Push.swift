@@ -185,9 +185,7 @@ package enum MutationCoding {
             ("set", parts.set), ("inc", parts.increment), ("add", parts.add), ("rem", parts.remove),
             ("max", parts.max), ("keys", parts.keys),
         ] where !fields.isEmpty {
-            writer.byte(UInt8(ascii: ","))
-            writer.string(name)
-            writer.byte(UInt8(ascii: ":"))
+            writer.member(name)
             writer.fields(fields)
         }
         if !parts.unset.isEmpty {

@@ -66,7 +66,6 @@ package struct Ephemeral: Hashable, Sendable {
         writer.string(",\"k\":", kind)
         writer.fields(",\"d\":", payload)
         writer.integer(",\"ttl\":", lifetime)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }

@@ -30,13 +30,10 @@ package struct CallError: Hashable, Sendable {
         writer.string(",\"msg\":", message)
         for (name, value) in [("lmid", settledThrough), ("retry_ms", retryAfter)] {
             guard let value else { continue }
-            writer.byte(UInt8(ascii: ","))
-            writer.string(name)
-            writer.byte(UInt8(ascii: ":"))
+            writer.member(name)
             writer.integer(value)
         }
         if let appMinimum { writer.string(",\"min_app\":", appMinimum) }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }

@@ -15,8 +15,7 @@ package struct RegisterAnswer: Hashable, Sendable {
         var writer = JSONWriter(capacity: 80)
         writer.id("{\"client\":", client)
         writer.integer(",\"lmid\":", settledThrough)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }
 
@@ -48,14 +47,11 @@ package struct ClientsAnswer: Hashable, Sendable {
             for (name, value) in [
                 ("lmid", client.settledThrough), ("registered", client.registered), ("seen", client.seen),
             ] {
-                writer.byte(UInt8(ascii: ","))
-                writer.string(name)
-                writer.byte(UInt8(ascii: ":"))
+                writer.member(name)
                 writer.integer(value)
             }
             writer.byte(UInt8(ascii: "}"))
         }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }

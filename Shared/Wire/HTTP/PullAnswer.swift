@@ -44,8 +44,7 @@ package struct PullAnswer: Hashable, Sendable {
         writer.array(",\"changes\":", frames) { $0.raw($1) }
         writer.literal(hasMore ? ",\"more\":true" : ",\"more\":false")
         if leftOut > 0 { writer.integer(",\"left\":", Int64(leftOut)) }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     /// Reads an answer, each of its frames included.

@@ -16,8 +16,7 @@ package struct PushAnswer: Hashable, Sendable {
         var writer = JSONWriter(capacity: 48 + outcomes.count * 96)
         writer.integer("{\"lmid\":", settledThrough)
         writer.array(",\"res\":", outcomes) { $1.write(to: &$0) }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     /// Reads an answer.

@@ -19,7 +19,6 @@ package struct RegisterCall: Hashable, Sendable {
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 64)
         writer.id("{\"client\":", client)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }

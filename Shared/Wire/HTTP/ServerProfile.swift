@@ -26,7 +26,6 @@ package struct ServerProfile: Hashable, Sendable {
         schema.write(to: &writer)
         writer.literal(",\"limits\":")
         limits.write(to: &writer)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }

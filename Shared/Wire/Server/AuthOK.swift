@@ -10,8 +10,7 @@ package struct AuthOK: Hashable, Sendable {
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 48)
         writer.integer("{\"t\":\"auth_ok\",\"exp\":", expires)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> AuthOK {

@@ -163,8 +163,7 @@ package struct ChangesSplice {
             writer.array(",\"acl\":", grants) { $1.write(to: &$0) }
         }
         if let durable { writer.integer(",\"durable\":", durable) }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }
 

@@ -99,8 +99,7 @@ package struct CompareAnswer: Hashable, Sendable {
             }
         }
         if let next { writer.integer(",\"next\":", next) }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> CompareAnswer {

@@ -28,13 +28,10 @@ package struct ErrorMessage: Hashable, Sendable {
         writer.string(",\"msg\":", message)
         for (name, value) in [("rid", request), ("retry_ms", retryAfter), ("lmid", settledThrough)] {
             guard let value else { continue }
-            writer.byte(UInt8(ascii: ","))
-            writer.string(name)
-            writer.byte(UInt8(ascii: ":"))
+            writer.member(name)
             writer.integer(value)
         }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> ErrorMessage {

@@ -15,8 +15,7 @@ package struct GoAway: Hashable, Sendable {
         var writer = JSONWriter(capacity: 96)
         writer.integer("{\"t\":\"goaway\",\"after_ms\":", after)
         writer.string(",\"why\":", reason)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> GoAway {

@@ -26,8 +26,7 @@ package struct HistoryAnswer: Hashable, Sendable {
         writer.id(",\"id\":", key.id)
         if let next { writer.integer(",\"next\":", next) }
         writer.array(",\"e\":", entries, LedgerEntryCoding.write)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     /// Reads an answer.
