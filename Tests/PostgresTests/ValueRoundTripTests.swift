@@ -17,7 +17,9 @@ struct `Values` {
 
     @Test func `scalars come back unchanged`() async throws {
         let bytes: [UInt8] = [0, 1, 0xFF, 0, 0x5C]
-        let row = try await echo("SELECT $1, (-2147483648)::integer, (-32768)::smallint, $2, $3, $4, $5, $6, $7, $8, $9") {
+        let row = try await echo(
+            "SELECT $1, (-2147483648)::integer, (-32768)::smallint, $2, $3, $4, $5, $6, $7, $8, $9"
+        ) {
             $0.add(Int64.min)
             $0.add(true)
             $0.add(false)
