@@ -75,7 +75,7 @@ struct `One round trip` {
             try await withThrowingTaskGroup { group in
                 group.addTask { _ = try? await connection.run([.simple("SELECT 1/0"), insert(0)]) }  // fails on purpose
                 for value in 1...20 {
-                    group.addTask { _ = try await connection.run([insert(Int32(value))]) }
+                    group.addTask { _ = try await connection.run([insert(Int64(value))]) }
                 }
                 try await group.waitForAll()
             }
