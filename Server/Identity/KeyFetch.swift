@@ -1,5 +1,7 @@
 package import NIOCore
 import NIOHTTP1
+import NIOPosix
+import NIOSSL
 import TidemarkModel
 
 /// The reason why keys could not be fetched.
@@ -40,43 +42,96 @@ package struct KeyFetch: Sendable {
         return KeyService.Fetched(keys: keys, freshFor: Freshness.milliseconds(answer.fields))
     }
 
-    /// Returns one answer with a status of success; 200 alone if nothing is sent.
-    ///
-    /// - Parameter body: the body to send; `nil` gets.
-    func answer(
-        of source: KeySource, sending body: [UInt8]? = nil, with fields: HTTPHeaders = HTTPHeaders()
-    ) async throws(KeyFetchError) -> HTTPExchange.Answer {
-        var exchange = HTTPExchange(
-            host: source.host, port: source.port, usesTLS: source.usesTLS, path: source.path, bytesMax: Self.bytesMax,
-            timeout: timeout)
-        exchange.trustRoots = source.trustRoots
-        exchange.fields = ["Accept": "application/json"]
-        exchange.fields.add(contentsOf: fields)
-        if let body { (exchange.method, exchange.body) = (.POST, body) }
-        exchange.check = { address throws(HTTPFailure) in try Self.check(address, source) }
-        let answer: HTTPExchange.Answer
-        do throws(HTTPFailure) { answer = try await exchange.answer(on: group) } catch {
-            throw KeyFetchError(error.description)
-        }
-        guard answer.status == 200 || body != nil && (200..<300).contains(answer.status) else {
-            throw KeyFetchError("status \(answer.status); redirects are not followed")
-        }
-        return answer
+    /// The request.
+    struct Call: Sendable {
+        var method = HTTPMethod.GET
+        /// Header fields besides those of every call.
+        var fields = HTTPHeaders()
+        var body: [UInt8] = []
+        /// Whether the call sends a body, and so may be answered by any status of success.
+        var isGiving: Bool { method != .GET }
     }
 
-    private static func check(_ address: SocketAddress?, _ source: KeySource) throws(HTTPFailure) {
+    /// Returns one answer, within the bounds on time and size.
+    func answer(of source: KeySource, to call: Call = Call()) async throws(KeyFetchError) -> KeyAnswer {
+        let loop = group.next()
+        let promise = loop.makePromise(of: KeyAnswer.self)
+        let channels = FetchChannels()
+        let alarm = loop.scheduleTask(in: timeout) {
+            promise.fail(KeyFetchError("no answer in time"))
+            channels.close()
+        }
+        ClientBootstrap(group: loop).connectTimeout(timeout).connect(host: source.host, port: source.port)
+            .flatMap { channel -> EventLoopFuture<Void> in
+                channels.add(channel)
+                return channel.eventLoop.submit { try Self.begin(on: channel, source, call, promise) }
+            }
+            .whenFailure { promise.fail($0) }
+        do {
+            defer {
+                alarm.cancel()
+                channels.close()
+            }
+            return try await withTaskCancellationHandler {
+                try await promise.futureResult.get()
+            } onCancel: {
+                promise.fail(KeyFetchError("cancelled"))
+            }
+        } catch let error as KeyFetchError {
+            throw error
+        } catch {
+            throw KeyFetchError("\(error)")
+        }
+    }
+
+    /// Checks the address and sends the request; called on the channel's loop when it is connected.
+    private static func begin(
+        on channel: any Channel, _ source: KeySource, _ call: Call, _ promise: EventLoopPromise<KeyAnswer>
+    ) throws {
+        try check(channel.remoteAddress, source)
+        let pipeline = channel.pipeline.syncOperations
+        if source.usesTLS {
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.minimumTLSVersion = .tlsv12
+            if let roots = source.trustRoots {
+                configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(roots))
+            }
+            let context = try NIOSSLContext(configuration: configuration)
+            // An address has no server name to indicate; the certificate is then checked against the address.
+            let name = Network.bytes(source.host) == nil ? source.host : nil
+            try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: name))
+        }
+        try pipeline.addHTTPClientHandlers()
+        try pipeline.addHandler(KeyAnswerCollector(promise, takesAnySuccess: call.isGiving))
+        let host = source.host.contains(":") ? "[\(source.host)]" : source.host
+        let isUsualPort = source.port == (source.usesTLS ? 443 : 80)
+        var fields: HTTPHeaders = [
+            "Host": isUsualPort ? host : "\(host):\(source.port)", "Accept": "application/json",
+            "Accept-Encoding": "identity", "Connection": "close", "User-Agent": "tidemark",
+        ]
+        fields.add(contentsOf: call.fields)
+        if call.isGiving { fields.add(name: "Content-Length", value: "\(call.body.count)") }
+        let head = HTTPRequestHead(version: .http1_1, method: call.method, uri: source.path, headers: fields)
+        channel.write(HTTPClientRequestPart.head(head), promise: nil)
+        if call.isGiving {
+            channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: call.body))), promise: nil)
+        }
+        channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+    }
+
+    private static func check(_ address: SocketAddress?, _ source: KeySource) throws(KeyFetchError) {
         guard let text = address?.ipAddress, let bytes = Network.bytes(text) else {
-            throw HTTPFailure("the peer address is unknown")
+            throw KeyFetchError("the peer address is unknown")
         }
         if source.named.contains(where: { $0.contains(bytes) }) {
             guard source.usesTLS || Network.isLoopback(bytes) else {
-                throw HTTPFailure("http is for the loopback address alone")
+                throw KeyFetchError("http is for the loopback address alone")
             }
             return
         }
-        guard source.usesTLS else { throw HTTPFailure("http is for a named loopback address alone") }
+        guard source.usesTLS else { throw KeyFetchError("http is for a named loopback address alone") }
         guard Network.isPublic(bytes) else {
-            throw HTTPFailure("\(text) is no public address; name it in \"allow_addresses\" if that is right")
+            throw KeyFetchError("\(text) is no public address; name it in \"allow_addresses\" if that is right")
         }
     }
 }

@@ -62,6 +62,6 @@ package struct ResetHook: Sendable {
             "Content-Type": "application/json", "webhook-id": name, "webhook-timestamp": time,
             "webhook-signature": "v1,\(Data(code).base64EncodedString())",
         ]
-        _ = try await call.answer(of: source, sending: body, with: fields)
+        _ = try await call.answer(of: source, to: KeyFetch.Call(method: .POST, fields: fields, body: body))
     }
 }
