@@ -46,12 +46,6 @@ package struct TransportClosed: Error, Equatable, CustomStringConvertible {
     /// The frame's text, empty if there was none.
     package let reason: String
 
-    /// Creates an end with this code.
-    package init(code: UInt16, reason: String) {
-        self.code = code
-        self.reason = reason
-    }
-
     /// The code and the reason.
     package var description: String { "closed with \(code): \(reason)" }
 }

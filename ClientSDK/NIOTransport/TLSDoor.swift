@@ -6,7 +6,6 @@ import NIOSSL
 package struct TLSDoor: Sendable {
     /// The port on 127.0.0.1.
     package let port: Int
-    private let listener: any Channel
 
     /// - Parameter trustRootsFile: PEM file of the authorities to trust instead of the system's.
     /// - Throws: ``NIOTransportError``.
@@ -22,16 +21,10 @@ package struct TLSDoor: Sendable {
             .childChannelInitializer { inner in Self.join(inner, host, port, tls) }
         do {
             let listener = try await bootstrap.bind(host: "127.0.0.1", port: 0).get()
-            return TLSDoor(port: listener.localAddress?.port ?? 0, listener: listener)
+            return TLSDoor(port: listener.localAddress?.port ?? 0)
         } catch {
             throw NIOTransportError(.connectFailed, "no port of 127.0.0.1 is free: \(error)")
         }
-    }
-
-    /// Accepts no more connections; those that exist end with their sides.
-    package func close() async {
-        // A closed listener stays closed.
-        try? await listener.close()
     }
 
     private static func join(

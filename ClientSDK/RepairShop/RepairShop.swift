@@ -9,13 +9,13 @@ public import Tidemark
 public struct RepairShop: Sendable {
     public let id: UUID
     /// The clients' orders.
-    public let orders: any OrderRepository
+    public let orders: ShopRecords<Order>
     /// The tickets: matters to follow up.
-    public let tickets: any TicketRepository
+    public let tickets: ShopRecords<Ticket>
     /// The customers.
-    public let clients: any ShopRepository<Client>
+    public let clients: ShopRecords<Client>
     /// The devices that clients brought in, each a part of an order.
-    public let devices: any ShopRepository<Device>
+    public let devices: ShopRecords<Device>
 
     /// The models of the records, for `SyncStore.open`.
     public static let models: [any SyncModel.Type] = [
@@ -24,10 +24,12 @@ public struct RepairShop: Sendable {
 
     public init(_ id: UUID, in store: SyncStore) {
         self.id = id
-        orders = StoredOrders(records: StoredRecords(store, shop: id))
-        tickets = StoredTickets(records: StoredRecords(store, shop: id, reckon: Ticket.reckoned))
-        clients = StoredRecords<Client>(store, shop: id, reckon: Client.reckoned)
-        devices = StoredRecords<Device>(store, shop: id)
+        orders = ShopRecords(store, shop: id, order: [.by(\.received, .descending), .by(\.id, .descending)])
+        tickets = ShopRecords(
+            store, shop: id, order: [.by(\.priority, .descending), .by(\.opened, .descending), .by(\.id, .descending)],
+            reckon: Ticket.reckoned)
+        clients = ShopRecords(store, shop: id, reckon: Client.reckoned)
+        devices = ShopRecords(store, shop: id)
     }
 
     /// Opens a shop.

@@ -11,7 +11,7 @@ public final class TestClient: Sendable {
         var store: SyncStore?
         var isRunning = false
         var skew: Milliseconds = 0
-        var dice: Dice
+        var dice: SplitMix
         var schema: Schema
     }
 
@@ -27,7 +27,7 @@ public final class TestClient: Sendable {
     private let paths = Lock<(listeners: [AsyncStream<NetworkPath>.Continuation], kind: NetworkKind?)>(([], nil))
 
     init(
-        _ account: UserID, number: Int, folder: URL?, kit: TestKit, dice: Dice, schema: Schema, cache: CachePolicy
+        _ account: UserID, number: Int, folder: URL?, kit: TestKit, dice: SplitMix, schema: Schema, cache: CachePolicy
     ) {
         self.account = account
         self.number = number

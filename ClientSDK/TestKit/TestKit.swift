@@ -27,7 +27,7 @@ public final class TestKit: Sendable {
     let timeline: Timeline
     let executor = KitExecutor()
     let loopback: Loopback
-    private let dice: Lock<Dice>
+    private let dice: Lock<SplitMix>
     private let members = Lock<[TestClient]>([])
 
     /// - Parameter seed: the seed of all randomness in the kit: ids, and the jitter between attempts.
@@ -41,7 +41,7 @@ public final class TestKit: Sendable {
         self.limits = limits
         timeline = Timeline(now: Self.beginning)
         clock = VirtualClock(timeline)
-        dice = Lock(Dice(seed: seed))
+        dice = Lock(SplitMix(seed: seed))
         loopback = Loopback(timeline, ServerMachines(schema: schema))
         loopback.tick()
     }
@@ -159,5 +159,5 @@ public final class TestKit: Sendable {
             .map { try SyncStore.model(model, of: $0, in: schema) }
     }
 
-    private func split() -> Dice { dice.withLock { Dice(seed: $0.next()) } }
+    private func split() -> SplitMix { dice.withLock { SplitMix(seed: $0.next()) } }
 }

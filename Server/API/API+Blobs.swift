@@ -43,10 +43,8 @@ extension API {
             counts.bytesIn += Int64(announced)
         }
         var writer = JSONWriter(capacity: 112)
-        writer.literal("{\"digest\":")
-        writer.string(blob.digest.text)
-        writer.literal(",\"size\":")
-        writer.integer(Int64(announced))
+        writer.string("{\"digest\":", blob.digest.text)
+        writer.integer(",\"size\":", Int64(announced))
         writer.byte(UInt8(ascii: "}"))
         return Response(json: writer.bytes, status: receipt == .kept ? .created : .ok)
     }

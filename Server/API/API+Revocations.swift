@@ -60,8 +60,7 @@ extension API {
             revocation = try await keeping(act) { try await carryOut(call, on: subject, in: workspace) }
         }
         var writer = JSONWriter(capacity: 64)
-        writer.literal("{\"not_before\":")
-        writer.integer(revocation.notBefore)
+        writer.integer("{\"not_before\":", revocation.notBefore)
         if let isKnown { writer.literal(isKnown ? ",\"known\":true" : ",\"known\":false") }
         writer.byte(UInt8(ascii: "}"))
         return Response(json: writer.bytes)

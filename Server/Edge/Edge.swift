@@ -7,8 +7,7 @@ package import NIOSSL
 ///
 /// ```swift
 /// let edge = Edge(limits: EdgeLimits()) { loop in Sessions(on: loop) }
-/// let port = BoundPort()
-/// let app = Application(router: router, server: edge.server, onServerRunning: port.onServerRunning)
+/// let app = Application(router: router, server: edge.server)
 /// ```
 /// A graceful shutdown notifies every socket's owner (``SocketOwner/draining(_:)``), answers the requests in flight and
 /// closes idle connections.

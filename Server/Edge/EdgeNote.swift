@@ -15,15 +15,6 @@ package enum EdgeNote: Sendable {
     /// A request was refused for its host name, or for the page that made it.
     case misdirected(SiteCheck.Fault, SocketAddress?)
 
-    /// The peer's address; `nil` over a local socket.
-    package var peer: SocketAddress? {
-        switch self {
-        case .refused(let peer), .closing(_, let peer), .unopened(_, let peer), .unforwarded(let peer),
-            .misdirected(_, let peer):
-            peer
-        }
-    }
-
     /// The reason why a connection could not begin.
     package enum OpeningFault: String, CaseIterable, Sendable {
         /// Plain text arrived where TLS is spoken.

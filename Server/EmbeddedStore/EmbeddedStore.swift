@@ -86,26 +86,6 @@ package final class EmbeddedStore: Store {
         claim.release()
     }
 
-    /// Returns the writing connection's own settings, for diagnostics.
-    package func durability() async throws(StoreError) -> Durability {
-        try await onWriter { db in
-            Durability(
-                journalMode: try String.fetchOne(db, sql: "PRAGMA journal_mode") ?? "",
-                synchronous: try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1,
-                isFlushed: try Bool.fetchOne(db, sql: "PRAGMA fullfsync") ?? false)
-        }
-    }
-
-    /// SQLite's promises about a commit.
-    package struct Durability: Hashable, Sendable {
-        /// `wal`.
-        package var journalMode: String
-        /// 2 is FULL: a commit is on disk before it is answered.
-        package var synchronous: Int
-        /// True when, on Darwin, the drive also flushes its own cache.
-        package var isFlushed: Bool
-    }
-
     /// Runs on the writing connection, in turn, to its end: a cancelled caller does not tear its commit.
     func onWriter<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value

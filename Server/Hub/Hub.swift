@@ -40,9 +40,6 @@ package struct Hub: Sendable {
         self.name = name
     }
 
-    /// The number of open connections.
-    package var sessionCount: Int { sessions.count }
-
     /// Returns the session of that id, for tests and diagnostics.
     package func session(_ id: SessionID) -> Session? { sessions[id] }
 

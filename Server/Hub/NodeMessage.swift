@@ -1,5 +1,4 @@
 package import TidemarkModel
-package import TidemarkWire
 
 /// A message of one hub to those of the process's other event loops and of the other nodes, about one workspace. It may
 /// be lost; nothing that must arrive is sent this way.
@@ -11,7 +10,4 @@ package enum NodeMessage: Sendable {
     case ask(ScopeID)
     /// The members of the scope that are online on one machine.
     case present(ScopeID, PresenceReport)
-
-    /// Encodes a client's ephemeral message, which names its sender.
-    package static func said(_ message: Ephemeral) -> NodeMessage { .ephemeral(message.scope, Frame(message.encode())) }
 }

@@ -11,7 +11,9 @@ struct IssuerPreset {
     var keysURL: String
     var required: [ClaimTest] = []
     var pastTimes: [String] = []
+}
 
+extension IssuerPreset {
     static let names = ["auth0", "clerk", "cognito", "firebase", "keycloak", "supabase"]
 
     /// - Parameter members: the members that name the project, pool or realm are taken from them.
@@ -68,20 +70,6 @@ struct IssuerPreset {
                 "\(members.path).preset: unknown preset \"\(name)\"; expected: "
                     + Self.names.joined(separator: ", "))
         }
-    }
-
-    private init(
-        issuer: String, audience: [String], audienceClaim: String = "aud",
-        algorithms: Set<TokenAlgorithm> = [.rs256], keysURL: String, required: [ClaimTest] = [],
-        pastTimes: [String] = []
-    ) {
-        self.issuer = issuer
-        self.audience = audience
-        self.audienceClaim = audienceClaim
-        self.algorithms = algorithms
-        self.keysURL = keysURL
-        self.required = required
-        self.pastTimes = pastTimes
     }
 }
 

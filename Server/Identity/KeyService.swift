@@ -13,11 +13,6 @@ package final class KeyService: Service {
         package var keys: KeySet
         /// Milliseconds; `nil` if the issuer states none.
         package var freshFor: Int64?
-
-        package init(keys: KeySet, freshFor: Int64?) {
-            self.keys = keys
-            self.freshFor = freshFor
-        }
     }
 
     /// Gets the keys of a source, or throws the reason why it could not.

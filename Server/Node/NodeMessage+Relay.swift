@@ -55,15 +55,13 @@ struct RelayedMessage {
 
     var line: String {
         var writer = JSONWriter(capacity: 256)
-        writer.literal("{\"w\":")
-        writer.string(workspace.text)
+        writer.string("{\"w\":", workspace.text)
         switch word {
         case .ephemeral(_, let frame):
             writer.literal(",\"eph\":")
             writer.raw(frame.bytes)
         case .ask(let scope):
-            writer.literal(",\"ask\":")
-            writer.string(scope.text)
+            writer.string(",\"ask\":", scope.text)
         case .present(let scope, let report): Self.write(report, of: scope, to: &writer)
         }
         writer.byte(UInt8(ascii: "}"))
@@ -76,21 +74,17 @@ extension RelayedMessage {
     private static let reportBytesMax = 6_500
 
     private static func write(_ report: PresenceReport, of scope: ScopeID, to writer: inout JSONWriter) {
-        writer.literal(",\"at\":")
-        writer.string(scope.text)
-        writer.literal(",\"m\":")
-        writer.string(report.machine)
+        writer.string(",\"at\":", scope.text)
+        writer.string(",\"m\":", report.machine)
         var bytes = 0
         func fits(_ user: UserID) -> Bool {
             bytes += user.text.utf8.count + 32
             return bytes <= reportBytesMax
         }
         let online = report.online.sorted().filter(fits)
-        writer.literal(",\"on\":")
-        writer.array(online) { $0.string($1.text) }
+        writer.array(",\"on\":", online) { $0.string($1.text) }
         let seen = report.seen.sorted { ($0.value, $0.key) > ($1.value, $1.key) }.filter { fits($0.key) }
-        writer.literal(",\"off\":")
-        writer.array(seen) { writer, entry in
+        writer.array(",\"off\":", seen) { writer, entry in
             writer.byte(UInt8(ascii: "["))
             writer.string(entry.key.text)
             writer.byte(UInt8(ascii: ","))

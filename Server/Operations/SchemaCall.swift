@@ -48,19 +48,15 @@ package struct SchemaCall: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 256 + (document?.utf8.count ?? 0))
-        writer.literal("{\"note\":")
-        writer.string(note)
+        writer.string("{\"note\":", note)
         for (name, text) in [("document", document), ("min_app", requirement)] {
             guard let text else { continue }
-            writer.byte(UInt8(ascii: ","))
-            writer.string(name)
-            writer.byte(UInt8(ascii: ":"))
+            writer.member(name)
             writer.string(text)
         }
         if isAccepted { writer.literal(",\"accept\":true") }
         if isDryRun { writer.literal(",\"dry_run\":true") }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }
 

@@ -144,47 +144,27 @@ package struct SchemaPlan: Sendable {
     /// - Parameter isApplied: whether the schema is in force now.
     package func encode(isApplied: Bool) -> [UInt8] {
         var writer = JSONWriter(capacity: 1_024)
-        writer.literal("{\"applied\":")
-        writer.value(.boolean(isApplied))
-        writer.literal(",\"revision\":")
-        writer.integer(isApplied ? next.number : before.number)
-        writer.literal(",\"min_app\":")
-        writer.string(next.requirement.description)
-        writer.literal(",\"changes\":")
-        writer.array(comparison.changes) { writer, change in
-            writer.literal("{\"kind\":")
-            writer.string(change.kind.rawValue)
-            writer.literal(",\"what\":")
-            writer.string(change.what)
-            writer.literal(",\"effect\":")
-            writer.string(change.effect)
-            if let records = records(of: change) {
-                writer.literal(",\"records\":")
-                writer.integer(records)
-            }
+        writer.value("{\"applied\":", .boolean(isApplied))
+        writer.integer(",\"revision\":", isApplied ? next.number : before.number)
+        writer.string(",\"min_app\":", next.requirement.description)
+        writer.array(",\"changes\":", comparison.changes) { writer, change in
+            writer.string("{\"kind\":", change.kind.rawValue)
+            writer.string(",\"what\":", change.what)
+            writer.string(",\"effect\":", change.effect)
+            if let records = records(of: change) { writer.integer(",\"records\":", records) }
             writer.byte(UInt8(ascii: "}"))
         }
         if counted != nil {
-            writer.literal(",\"whole\":")
-            writer.value(.boolean(isCountedThrough))
-            writer.literal(",\"apps\":")
-            writer.array(apps) { writer, app in
-                writer.literal("{\"devices\":")
-                writer.integer(app.devices)
-                writer.literal(",\"seen\":")
-                writer.integer(app.seen)
-                if let name = app.app {
-                    writer.literal(",\"app\":")
-                    writer.string(name)
-                }
-                writer.literal(",\"ended\":")
-                writer.value(.boolean(isEnded(app)))
+            writer.value(",\"whole\":", .boolean(isCountedThrough))
+            writer.array(",\"apps\":", apps) { writer, app in
+                writer.integer("{\"devices\":", app.devices)
+                writer.integer(",\"seen\":", app.seen)
+                if let name = app.app { writer.string(",\"app\":", name) }
+                writer.value(",\"ended\":", .boolean(isEnded(app)))
                 writer.byte(UInt8(ascii: "}"))
             }
         }
-        writer.literal(",\"text\":")
-        writer.string(text)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        writer.string(",\"text\":", text)
+        return writer.ended()
     }
 }

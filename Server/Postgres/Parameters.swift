@@ -18,14 +18,6 @@ package struct Parameters: Sendable {
 
     package init() {}
 
-    /// - Parameters:
-    ///   - count: the parameters to reserve space for.
-    ///   - bytes: the bytes of values to reserve space for.
-    package init(count: Int, bytes: Int) {
-        slots.reserveCapacity(count)
-        storage.reserveCapacity(bytes)
-    }
-
     /// Parameters added so far.
     package var count: Int { slots.count }
 
@@ -35,16 +27,6 @@ package struct Parameters: Sendable {
     /// `boolean`.
     package mutating func add(_ value: Bool) {
         append(type: TypeOID.bool, length: 1) { $0.storeBytes(of: value ? 1 : 0, as: UInt8.self) }
-    }
-
-    /// `smallint`.
-    package mutating func add(_ value: Int16) {
-        append(type: TypeOID.int2, length: 2) { $0.storeBytes(of: value.bigEndian, as: Int16.self) }
-    }
-
-    /// `integer`.
-    package mutating func add(_ value: Int32) {
-        append(type: TypeOID.int4, length: 4) { $0.storeBytes(of: value.bigEndian, as: Int32.self) }
     }
 
     /// `bigint`.
@@ -158,7 +140,6 @@ enum TypeOID {
     static let varchar: UInt32 = 1043
     static let uuid: UInt32 = 2950
 
-    static let byteaArray: UInt32 = 1001
     static let int2Array: UInt32 = 1005
     static let textArray: UInt32 = 1009
     static let int8Array: UInt32 = 1016
@@ -209,20 +190,6 @@ extension Parameters {
     /// `text[]` with NULL elements, of texts that are UTF-8 already; the server refuses other bytes.
     package mutating func addTextArray(utf8 values: [[UInt8]?]) {
         appendArray(of: TypeOID.text, as: TypeOID.textArray, values, elementBytes: { $0?.count }) { value, bytes in
-            if let value { bytes.copyBytes(from: value) }
-        }
-    }
-
-    /// `bytea[]`.
-    package mutating func addBytesArray(_ values: [[UInt8]]) {
-        appendArray(of: TypeOID.bytea, as: TypeOID.byteaArray, values, elementBytes: { $0.count }) {
-            $1.copyBytes(from: $0)
-        }
-    }
-
-    /// `bytea[]` with NULL elements.
-    package mutating func addBytesArray(_ values: [[UInt8]?]) {
-        appendArray(of: TypeOID.bytea, as: TypeOID.byteaArray, values, elementBytes: { $0?.count }) { value, bytes in
             if let value { bytes.copyBytes(from: value) }
         }
     }

@@ -24,47 +24,10 @@ package enum PostgresError: Error, Sendable, Equatable {
 }
 
 extension PostgresError {
-    /// True if the request may or may not have been committed: ask the database before trying again.
-    package var isOutcomeUnknown: Bool {
-        switch self {
-        case .connectionLost, .timeout: true
-        case .server(let sqlState, _): sqlState == "40003" || sqlState.hasPrefix("08")
-        case .unavailable, .overloaded, .closed, .decoding, .configuration, .tooLarge: false
-        }
-    }
-
-    /// True if the same request may succeed later without any change to it.
-    package var isTransient: Bool {
-        switch self {
-        case .connectionLost, .unavailable, .timeout, .overloaded:
-            true
-        case .server(let sqlState, _):
-            // Connection, rollback (serialization, deadlock), resources, operator intervention; lock and idle timeouts.
-            ["08", "40", "53", "57"].contains(sqlState.prefix(2)) || ["55P03", "25P03"].contains(sqlState)
-        case .closed, .decoding, .configuration, .tooLarge:
-            false
-        }
-    }
-
     /// True if the server refused the values themselves (SQLSTATE class 22 or 23): the same values fail again.
     package var isData: Bool {
         guard case .server(let sqlState, _) = self else { return false }
         return ["22", "23"].contains(sqlState.prefix(2))
-    }
-
-    /// A keyword of a small fixed set, fit as a metric label.
-    package var label: String {
-        switch self {
-        case .connectionLost: "connection_lost"
-        case .unavailable: "unavailable"
-        case .server: isData ? "data" : "server"
-        case .timeout: "timeout"
-        case .overloaded: "overloaded"
-        case .closed: "closed"
-        case .decoding: "decoding"
-        case .configuration: "configuration"
-        case .tooLarge: "too_large"
-        }
     }
 }
 

@@ -72,14 +72,6 @@ package final class ResultSet: @unchecked Sendable {
     package func bytes(_ row: Int, _ column: Int) throws(PostgresError) -> [UInt8] {
         [UInt8](try buffer(row, column))
     }
-
-    /// Lends the value in PostgreSQL's binary form without copying it. The buffer must not leave `body`.
-    package func withBytes<R>(
-        _ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R
-    ) throws -> R {
-        // libpq's buffer lives as long as this object does.
-        try withExtendedLifetime(self) { try body(try buffer(row, column)) }
-    }
 }
 
 extension ResultSet {

@@ -36,7 +36,7 @@ package struct Statement: Sendable {
 
     /// A statement without parameters that is parsed anew each time: `BEGIN`, `COMMIT`, `SET LOCAL …`.
     ///
-    /// It holds exactly one statement; for scripts there is ``PostgresScript``.
+    /// It holds exactly one statement.
     package static func simple(_ sql: String) -> Statement {
         Statement(unprepared: sql)
     }

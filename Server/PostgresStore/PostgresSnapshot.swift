@@ -74,17 +74,6 @@ package struct PostgresSnapshot {
         return StoredState(generation: fence.generation, oldest: fence.oldest, revision: revision, version: version)
     }
 
-    /// The bytes of all tables and their indexes.
-    package func bytes() async throws -> Int64 {
-        try await run(
-            """
-            SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
-            FROM pg_class c
-            WHERE c.relkind = 'r' AND c.relname LIKE 'sync\\_%' AND pg_table_is_visible(c.oid)
-            """
-        ).first { try $0.integer() } ?? 0
-    }
-
     private func run(_ sql: String) async throws -> ResultSet {
         guard let result = try await connection.run([.simple(sql)]).last else {
             throw StoreError(.unavailable, "PostgreSQL did not answer")

@@ -5,10 +5,8 @@ package enum BatchBody {
     /// Encodes what delivery needs. `low` and `head` are in columns of their own.
     package static func encode(_ batch: CommittedBatch) -> [UInt8] {
         var writer = JSONWriter(capacity: 256 + batch.records.count * 320)
-        writer.literal("{\"r\":")
-        writer.array(batch.records, record)
-        writer.literal(",\"m\":")
-        writer.array(batch.memberships) { writer, change in
+        writer.array("{\"r\":", batch.records, record)
+        writer.array(",\"m\":", batch.memberships) { writer, change in
             writer.byte(UInt8(ascii: "["))
             writer.string(change.user.text)
             writer.byte(UInt8(ascii: ","))
@@ -21,15 +19,12 @@ package enum BatchBody {
             if let since = change.since { writer.integer(since) } else { writer.literal("null") }
             writer.byte(UInt8(ascii: "]"))
         }
-        writer.literal(",\"s\":")
-        writer.array(batch.settlements, settlement)
+        writer.array(",\"s\":", batch.settlements, settlement)
         if !batch.removals.isEmpty {
-            writer.literal(",\"x\":")
-            writer.array(batch.removals) { $0.id($1) }
+            writer.array(",\"x\":", batch.removals) { $0.id($1) }
         }
         if batch.forgets { writer.literal(",\"f\":1") }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     private static func record(_ writer: inout JSONWriter, _ record: StoredRecord) {

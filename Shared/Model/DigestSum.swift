@@ -40,13 +40,6 @@ package struct DigestSum: Hashable, Sendable {
         left.high &+= right.high &+ (carries ? 1 : 0)
     }
 
-    /// Subtracts modulo 2^128.
-    package static func &-= (left: inout Self, right: Self) {
-        let (low, borrows) = left.low.subtractingReportingOverflow(right.low)
-        left.low = low
-        left.high &-= right.high &+ (borrows ? 1 : 0)
-    }
-
     private mutating func append(_ digit: UInt64, bits: UInt64) {
         high = high << bits | low >> (64 - bits)
         low = low << bits | digit

@@ -36,29 +36,10 @@ package struct RecordDigest: Hashable, Sendable {
         insert(Self.term(of: key, at: seq, body: body))
     }
 
-    /// Removes a record's state: the digest is as if it had never been added.
-    package mutating func remove(_ key: RecordKey, at seq: SequenceNumber, body: [UInt8]) {
-        remove(Self.term(of: key, at: seq, body: body))
-    }
-
     /// Adds a record by its term.
     package mutating func insert(_ term: DigestSum) {
         count &+= 1
         sum &+= term
-    }
-
-    /// Removes a record by its term.
-    package mutating func remove(_ term: DigestSum) {
-        count &-= 1
-        sum &-= term
-    }
-
-    /// Combines the digests of two sets of records that have none in common.
-    package static func + (left: Self, right: Self) -> Self {
-        var both = left
-        both.count &+= right.count
-        both.sum &+= right.sum
-        return both
     }
 
     /// Returns the bytes of a record that are hashed: the JSON array of collection, id, number and body, without white

@@ -14,8 +14,6 @@ package struct WireLimits: Hashable, Sendable {
     package var changesBytesTarget = 256 * 1024
     /// Rows of one page.
     package var pageRowsMax = 200
-    /// Body bytes of one page.
-    package var pageBytesMax = 512 * 1024
     /// Scopes that are live at once on one connection: the newest grants of the user.
     package var scopesMax = 20_000
     /// Bytes of `changes` frames that may be sent and not acknowledged.

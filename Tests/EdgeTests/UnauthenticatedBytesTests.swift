@@ -17,7 +17,7 @@ import Testing
                 // Most of the room is taken by a connection that never ends its message.
                 try await first.send(ClientFrames.announcement(1, length: 1_000_000))
                 try await first.send([UInt8](repeating: 0, count: 130_000))
-                while server.edge.unauthenticatedBytes < 130_000 { await Task.yield() }
+                try await eventually { server.edge.unauthenticatedBytes >= 130_000 }
                 try await RawPeer.upgraded(on: server.port) { second in
                     try await second.send(ClientFrames.announcement(1, length: 1_000_000))
                     try await second.send([UInt8](repeating: 0, count: 300_000))
@@ -34,7 +34,7 @@ import Testing
                     #expect(try await short.read(4) == [0x81, 2, 104, 105])
                 }
             }
-            while server.edge.unauthenticatedBytes > 0 { await Task.yield() }
+            try await eventually { server.edge.unauthenticatedBytes == 0 }
             try await RawPeer.upgraded(on: server.port) { again in
                 try await again.send(ClientFrames.text("I am " + String(repeating: "x", count: 140_000)))
                 #expect(try await again.read(4) == [0x81, 2, 104, 105])

@@ -28,7 +28,7 @@ import TidemarkModel
             endpoint.serve(TestKey.set(old, new))
             // The keys were fetched a moment ago: the token waits for the next ones.
             async let label = verifier.label(try new.sign(claims()))
-            await endpoint.waiting(1)
+            try await endpoint.waiting(1)
             endpoint.pass(seconds: 10)
             #expect(try await label == "accepted")
             #expect(try await verifier.label(old.sign(claims())) == "accepted")
@@ -101,7 +101,7 @@ import TidemarkModel
                     let token = try key.sign(claims(), header: #"{"alg":"ES256","kid":"k\#(number)"}"#)
                     group.addTask { await verifier.label(token) }
                 }
-                await endpoint.waiting(500)
+                try await endpoint.waiting(500)
                 #expect(await verifier.label(good) == "accepted")
                 #expect(endpoint.fetches == 1)
                 endpoint.pass(seconds: 10)
@@ -118,7 +118,7 @@ import TidemarkModel
         let running = Task { await service.run() }
         #expect(try await verifier.label(key.sign(claims())) == "accepted")
         async let label = verifier.label(try TestKey.es256("b").sign(claims()))
-        await endpoint.waiting(1)
+        try await endpoint.waiting(1)
         running.cancel()
         await running.value
         #expect(try await label == "unavailable")
@@ -192,8 +192,8 @@ private final class Endpoint: Sendable {
     }
 
     /// Waits until so many tokens wait for keys.
-    func waiting(_ count: Int) async {
-        while state.withLock({ $0.service?.waiters(for: 0) ?? 0 }) < count { await Task.yield() }
+    func waiting(_ count: Int) async throws {
+        try await eventually { state.withLock({ $0.service?.waiters(for: 0) ?? 0 }) >= count }
     }
 
     func serve(_ document: String?) { state.withLock { $0.document = document } }

@@ -84,7 +84,7 @@ import TidemarkLock
             let password = try Password("some word")
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<3 { group.addTask { try await bench.hash(password) } }
-                while bench.load < 3 || hold.begun.current < 2 { await Task.yield() }
+                try await eventually { bench.load >= 3 && hold.begun.current >= 2 }
                 await #expect(throws: PasswordHasher.Busy.self) { try await bench.hash(password) }
                 #expect(hold.begun.current == 2)
                 hold.release(3)
@@ -103,7 +103,7 @@ import TidemarkLock
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<40 { group.addTask { _ = try await bench.hash(password) } }
                 for done in 0..<38 {
-                    while hold.begun.current < done + 2 { await Task.yield() }
+                    try await eventually { hold.begun.current >= done + 2 }
                     #expect(hold.begun.current == done + 2)
                     hold.release(1)
                 }
@@ -118,9 +118,9 @@ import TidemarkLock
             let password = try Password("some word")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { _ = try await bench.hash(password) }
-                while hold.begun.current < 1 { await Task.yield() }
+                try await eventually { hold.begun.current >= 1 }
                 let waiting = Task { try await bench.hash(password) }
-                while bench.load < 2 { await Task.yield() }
+                try await eventually { bench.load >= 2 }
                 waiting.cancel()
                 hold.release(1)
                 await #expect(throws: CancellationError.self) { try await waiting.value }

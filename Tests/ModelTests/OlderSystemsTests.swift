@@ -12,7 +12,7 @@ import TidemarkModel
         DigestSum(high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number))
     }
 
-    @Test func `a digest's sum adds, subtracts and is written as a number of 128 bits`() {
+    @Test func `a digest's sum adds and is written as a number of 128 bits`() {
         for one in Self.numbers {
             let digits = String(one, radix: 16)
             let text = String(repeating: "0", count: 32 - digits.count) + digits
@@ -20,10 +20,9 @@ import TidemarkModel
             let bytes = (0..<20).map { $0 < 16 ? UInt8(truncatingIfNeeded: one >> (120 - 8 * $0)) : 7 }
             #expect(DigestSum(bigEndian: bytes) == sum(one))
             for other in Self.numbers {
-                var (more, less) = (sum(one), sum(one))
+                var more = sum(one)
                 more &+= sum(other)
-                less &-= sum(other)
-                #expect(more == sum(one &+ other) && less == sum(one &- other), "\(one), \(other)")
+                #expect(more == sum(one &+ other), "\(one), \(other)")
             }
         }
         #expect(DigestSum(text: "0") == nil && DigestSum(text: String(repeating: "G", count: 32)) == nil)

@@ -40,20 +40,16 @@ import TidemarkModel
         #expect(RecordDigest().text == "00000000000000000000000000000000")
     }
 
-    @Test func `digests are added, in any order and in any groups`() {
+    @Test func `digests are added, in any order`() {
         let (a, b, c) = (Self.samples[0], Self.samples[1], Self.samples[2])
         let all = digest([a, b, c])
         #expect(all.text == "05d7a4b0ab19722bbb8e81b1f0c686d6" && all.count == 3)
         #expect(all == digest([c, a, b]))
-        #expect(all == digest([c]) + digest([b, a]))
     }
 
-    @Test func `a removed record leaves no trace, and a repeated one is counted twice`() {
-        let (a, b) = (Self.samples[0], Self.samples[1])
-        var digest = digest([a, b])
-        digest.remove(b.key, at: b.seq, body: Array(b.body.utf8))
-        #expect(digest == self.digest([a]))
-        #expect(self.digest([a, a]) != RecordDigest() && self.digest([a, a]) != self.digest([a]))
+    @Test func `a repeated record is counted twice`() {
+        let a = Self.samples[0]
+        #expect(digest([a, a]) != RecordDigest() && digest([a, a]) != digest([a]))
     }
 
     @Test func `another collection, id, number or body is another digest`() {

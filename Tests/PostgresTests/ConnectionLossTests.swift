@@ -21,7 +21,6 @@ struct `A lost connection` {
                                     Issue.record("not connectionLost: \(String(describing: error))")
                                     return
                                 }
-                                #expect(error?.isOutcomeUnknown == true && error?.isTransient == true)
                             }
                         }
                         group.addTask {

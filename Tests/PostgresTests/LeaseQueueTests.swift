@@ -12,7 +12,7 @@ struct `The lease queue` {
         switch queue.request(number: number, deadline: start + within, ticket: "caller \(number)") {
         case .granted(let link): "granted \(link.value)"
         case .queued: "queued"
-        case .refused(let error): error.label
+        case .refused(let error): String("\(error)".prefix { $0.isLetter })
         }
     }
 

@@ -67,16 +67,6 @@ extension PostgresConnection {
     }
 }
 
-/// Lets other tasks run until the condition holds; gives up after very many turns.
-func eventually(_ condition: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(120)
-    while ContinuousClock.now < deadline {
-        if try await condition() { return }
-        await Task.yield()
-    }
-    Issue.record("the condition never came true")
-}
-
 /// The error that `body` throws.
 func postgresError(_ body: () async throws -> Void) async -> PostgresError? {
     do {

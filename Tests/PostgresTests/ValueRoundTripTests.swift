@@ -17,10 +17,10 @@ struct `Values` {
 
     @Test func `scalars come back unchanged`() async throws {
         let bytes: [UInt8] = [0, 1, 0xFF, 0, 0x5C]
-        let row = try await echo("SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11") {
+        let row = try await echo(
+            "SELECT $1, (-2147483648)::integer, (-32768)::smallint, $2, $3, $4, $5, $6, $7, $8, $9"
+        ) {
             $0.add(Int64.min)
-            $0.add(Int32.min)
-            $0.add(Int16.min)
             $0.add(true)
             $0.add(false)
             $0.add(text: "tide 潮 🌊")
@@ -38,7 +38,6 @@ struct `Values` {
         #expect(try row.text(0, 5) == "tide 潮 🌊")
         #expect(try row.text(0, 6) == "")
         #expect(try row.bytes(0, 7) == bytes)
-        #expect(try row.withBytes(0, 7) { Array($0) } == bytes)
         #expect(try row.bytes(0, 8) == [])
         #expect(try row.uuid(0, 9) == (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210))
         #expect(try row.isNull(0, 10))
@@ -60,13 +59,12 @@ struct `Values` {
         let rows = try await echo(
             """
             SELECT *
-            FROM unnest($1, $2, $3, $4, $5, $6)
+            FROM unnest($1, $2, $3, $4, $5)
             """
         ) {
             $0.addInt64Array([1, .max, -3])
             $0.addInt16Array([1, .min, 3])
             $0.addTextArray(["a", "", "潮"])
-            $0.addBytesArray([[], [0], [1, 2, 3]])
             $0.addUUIDArray([(1, 2), (.max, 0), (3, 4)])
             $0.addTextArray(utf8: [nil, Array("潮".utf8), []])
         }
@@ -74,37 +72,30 @@ struct `Values` {
         #expect(try (0..<3).map { try rows.int64($0, 0) } == [1, .max, -3])
         #expect(try (0..<3).map { try rows.int16($0, 1) } == [1, .min, 3])
         #expect(try (0..<3).map { try rows.text($0, 2) } == ["a", "", "潮"])
-        #expect(try (0..<3).map { try rows.bytes($0, 3) } == [[], [0], [1, 2, 3]])
-        #expect(try rows.uuid(0, 4) == (1, 2))
-        #expect(try rows.uuid(1, 4) == (.max, 0))
-        #expect(try rows.isNull(0, 5))
-        #expect(try (1..<3).map { try rows.text($0, 5) } == ["潮", ""])
+        #expect(try rows.uuid(0, 3) == (1, 2))
+        #expect(try rows.uuid(1, 3) == (.max, 0))
+        #expect(try rows.isNull(0, 4))
+        #expect(try (1..<3).map { try rows.text($0, 4) } == ["潮", ""])
     }
 
     @Test func `array elements can be NULL`() async throws {
-        let rows = try await echo("SELECT * FROM unnest($1, $2, $3)") {
+        let rows = try await echo("SELECT * FROM unnest($1, $2)") {
             $0.addTextArray(["a", nil, ""] as [String?])
-            $0.addBytesArray([nil, [7], []] as [[UInt8]?])
             $0.addInt64Array([nil, nil, 5] as [Int64?])
         }
         #expect(try (0..<3).map { try rows.isNull($0, 0) } == [false, true, false])
-        #expect(try (0..<3).map { try rows.isNull($0, 1) } == [true, false, false])
-        #expect(try (0..<3).map { try rows.isNull($0, 2) } == [true, true, false])
-        #expect(try rows.bytes(1, 1) == [7])
-        #expect(try rows.int64(2, 2) == 5)
+        #expect(try (0..<3).map { try rows.isNull($0, 1) } == [true, true, false])
+        #expect(try rows.int64(2, 1) == 5)
     }
 
     @Test func `empty arrays are arrays without elements`() async throws {
-        let row = try await echo(
-            "SELECT cardinality($1), cardinality($2), cardinality($3), cardinality($4), cardinality($5)"
-        ) {
+        let row = try await echo("SELECT cardinality($1), cardinality($2), cardinality($3), cardinality($4)") {
             $0.addInt64Array([] as [Int64])
             $0.addInt16Array([])
             $0.addTextArray([] as [String])
-            $0.addBytesArray([] as [[UInt8]])
             $0.addUUIDArray([])
         }
-        #expect(try (0..<5).map { try row.int32(0, $0) } == [0, 0, 0, 0, 0])
+        #expect(try (0..<4).map { try row.int32(0, $0) } == [0, 0, 0, 0])
     }
 
     @Test func `reading a value as another type is refused`() async throws {

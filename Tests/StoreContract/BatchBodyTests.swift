@@ -5,7 +5,7 @@ import TidemarkStore
 @Suite struct BatchBodyTests {
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `a batch decodes to what was encoded`(_ seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix(seed: seed)
         let batch = Self.batch(&random)
         let decoded = try BatchBody.decode(BatchBody.encode(batch), low: batch.low, head: batch.head)
         #expect(decoded == batch)
@@ -13,7 +13,7 @@ import TidemarkStore
 
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `bytes that were cut or changed never decode to another membership or trap`(_ seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix(seed: seed)
         let batch = Self.batch(&random)
         let bytes = BatchBody.encode(batch)
         let cut = Array(bytes.prefix(Int.random(in: 0..<bytes.count, using: &random)))
@@ -37,7 +37,7 @@ import TidemarkStore
 
     private static let names = IsolationTests.hostile
 
-    private static func batch(_ random: inout SeededGenerator) -> CommittedBatch {
+    private static func batch(_ random: inout SplitMix) -> CommittedBatch {
         let low = Int64.random(in: 1...(.max - 1_000), using: &random)
         let time = Int64.random(in: 0...9_000_000_000_000, using: &random)
         let nonce = UInt64.random(in: 0...(.max), using: &random)
@@ -77,20 +77,5 @@ import TidemarkStore
         }
         batch.forgets = Bool.random(using: &random)
         return batch
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed on every system.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

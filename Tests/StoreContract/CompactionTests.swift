@@ -310,7 +310,7 @@ import TidemarkStore
     func `whatever was deleted and when, every store forgets the same`(_ kind: StoreKind, _ seed: UInt64) async throws {
         try await kind.withStore { under in
             let other = StoreUnderTest(store: InMemoryStore(), workspace: under.workspace)
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix(seed: seed)
             var born: [Int64: SequenceNumber] = [:]
             var (time, horizon): (Milliseconds, SequenceNumber) = (0, 0)
             for _ in 0..<60 {

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 import TidemarkModel
 import TidemarkSQLite
@@ -22,9 +23,10 @@ import TidemarkStore
     @Test func `a commit is on disk before it is answered`() async throws {
         try await withFile { file in
             let store = try EmbeddedStore(path: file.path)
-            let durability = try await store.durability()
-            #expect(durability.journalMode == "wal")
-            #expect(durability.synchronous == 2 && durability.isFlushed)
+            let settings = try await store.onWriter { db in
+                try ["journal_mode", "synchronous", "fullfsync"].map { try String.fetchOne(db, sql: "PRAGMA \($0)") }
+            }
+            #expect(settings == ["wal", "2", "1"])
             try store.close()
         }
     }

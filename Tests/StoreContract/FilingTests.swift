@@ -33,7 +33,7 @@ import TidemarkStore
     ) async throws {
         try await withStore(.init(recordsPerScope: Int(seed % 4) + 1, scopesMax: 3)) { store, under, _ in
             let oracle = InMemoryStore(MemoryTables())
-            var generator = SeededGenerator(seed: seed)
+            var generator = SplitMix(seed: seed)
             var records: [StoredRecord] = []
             var met = (recent: 0, filed: 0)
             for _ in 0..<60 {
@@ -211,7 +211,7 @@ extension EmbeddedStore {
 extension BatchDraft {
     /// Adds a new record, or a state of one of `records`: changed, deleted or restored.
     fileprivate mutating func change(
-        _ records: inout [StoredRecord], among scopes: [ScopeID], using generator: inout SeededGenerator
+        _ records: inout [StoredRecord], among scopes: [ScopeID], using generator: inout SplitMix
     ) {
         let taken = Set(batch.records.map(\.key))
         let old = records.indices.filter { !taken.contains(records[$0].key) }.randomElement(using: &generator)

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Tidemark
+import TidemarkModel
 import TidemarkTestKit
 
 /// Long outages and large queues, in virtual time.
@@ -77,7 +78,7 @@ import TidemarkTestKit
 
     @Test func `a storm of lost answers, repeated pushes and kills does not change the result`() async throws {
         let desk = try await Desk(seed: 5)
-        var chance = Chance(seed: 5)
+        var chance = SplitMix(seed: 5)
         for number in 0..<150 {
             switch chance.next() % 8 {
             case 0: desk.kit.faults.dropAck(after: .send, of: desk.ann)
@@ -130,7 +131,7 @@ import TidemarkTestKit
     @Test func `deletions, second creations and children of deleted records converge in any order`() async throws {
         for seed in UInt64(1)...20 {
             let desk = try await Desk(seed: seed)
-            var chance = Chance(seed: seed)
+            var chance = SplitMix(seed: seed)
             var ids: [UUID] = []
             for step in 0..<40 {
                 let client = chance.next() % 2 == 0 ? desk.ann : desk.bob
@@ -167,19 +168,5 @@ import TidemarkTestKit
             }
             try desk.kit.expectConverged()
         }
-    }
-}
-
-/// A generator of random numbers (SplitMix64).
-struct Chance: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
     }
 }

@@ -26,7 +26,7 @@ import TidemarkWire
     }
 
     @Test func `messages with damaged bytes never trap`() {
-        var random = SystemSeed(state: 11)
+        var random = SplitMix(seed: 11)
         var refused = 0
         for frame in frames {
             for _ in 0..<2_000 {
@@ -165,17 +165,5 @@ extension `Hostile input` {
         }
         let unknown = #expect(throws: WireError.self) { try ClientMessage.decode(Array(#"{"t":"\#(long)"}"#.utf8)) }
         #expect(unknown?.description.utf8.count ?? .max <= 256)
-    }
-}
-
-/// A seeded generator (SplitMix64).
-private struct SystemSeed: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
     }
 }

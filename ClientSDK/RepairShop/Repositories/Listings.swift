@@ -7,8 +7,7 @@ public struct Listings<Model: ShopRecord>: AsyncSequence, Sendable {
 
     private let values: LiveValues<Listing<Model>>
 
-    /// - Parameter values: the listings, in an app's tests from elsewhere.
-    public init(_ values: LiveValues<Listing<Model>>) { self.values = values }
+    init(_ values: LiveValues<Listing<Model>>) { self.values = values }
 
     public func makeAsyncIterator() -> Iterator { Iterator(values: values.makeAsyncIterator()) }
 

@@ -5,10 +5,5 @@ package struct BlobKey: Hashable, Sendable, CustomStringConvertible {
     package let scope: ScopeID
     package let digest: BlobDigest
 
-    package init(scope: ScopeID, digest: BlobDigest) {
-        self.scope = scope
-        self.digest = digest
-    }
-
     package var description: String { "\(scope)/\(digest)" }
 }

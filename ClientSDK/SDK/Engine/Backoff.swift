@@ -32,11 +32,9 @@ struct Backoff: Sendable {
 
     /// Returns a random length between half of `length` and all of it.
     mutating func spread(_ length: Int64) -> Int64 {
-        // SplitMix64, Steele, Lea and Flood 2014.
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        word ^= word >> 31
+        var numbers = SplitMix(seed: state)
+        let word = numbers.next()
+        state = numbers.state
         return length / 2 + Int64(word % UInt64(max(length, 0) / 2 + 1))
     }
 }

@@ -97,9 +97,6 @@ extension Repository {
 }
 
 extension LocalDatabase {
-    /// Returns the server time up to which the copy was last known to be complete; `nil` before the first time.
-    func lastSync() throws -> Date? { try lastKnown().sync }
-
     /// Returns the same time, and the number of scopes that did not fit on the last connection.
     func lastKnown() throws -> (sync: Date?, scopesLeftOut: Int) {
         try writer.read { db in

@@ -8,11 +8,6 @@ package struct StoreOwner: Hashable, Sendable {
     /// The name of the schema.
     package var schema: String
 
-    package init(account: UserID, schema: String) {
-        self.account = account
-        self.schema = schema
-    }
-
     /// Returns the reason why the server is not this store's. `nil` for the right one, and for an older server, which
     /// names neither.
     func mismatch(_ welcome: Welcome) -> SyncFailure? {

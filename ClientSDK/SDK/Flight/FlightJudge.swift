@@ -41,12 +41,6 @@ package struct FlightJudge: Sendable {
         end(replay)
     }
 
-    /// The standstill at the end; otherwise the worst event.
-    package var worst: FlightFinding? {
-        findings.last { $0.isStanding } ?? findings.first { $0.kind == .invariant }
-            ?? findings.first { $0.kind == .difference } ?? findings.max { $0.count < $1.count }
-    }
-
     @discardableResult
     private mutating func find(_ kind: FlightFinding.Kind, _ words: String, _ entry: Int, _ time: Int64) -> Int {
         findings.append(FlightFinding(kind, words, at: (entry, time)))

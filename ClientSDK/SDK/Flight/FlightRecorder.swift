@@ -18,8 +18,6 @@ public struct FlightRecording: Hashable, Sendable {
 
 /// Records the events of a store's machine and its answers in a ring: see FLIGHT.md.
 package final class FlightRecorder: Sendable {
-    /// The version of the lines' format.
-    static let version = 1
     /// The difference from one entry to the next from which the clock is treated as changed.
     private static let clockMax: Milliseconds = 2_000
     /// The number of entries after which it is tried again whether the members fit.

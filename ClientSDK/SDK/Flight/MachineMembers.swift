@@ -14,8 +14,6 @@ struct MachineMembers {
     private let isReading: Bool
     /// The names of members that the recording lacks, or holds in another form.
     private(set) var missing: [String] = []
-    /// The names that were written.
-    var names: [String] { values.map(\.name) }
 
     /// Begins to write.
     init() { (values, isReading) = ([], false) }

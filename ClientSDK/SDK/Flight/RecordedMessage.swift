@@ -26,8 +26,7 @@ struct RecordedMessage: Sendable {
             self = try RecordedMessage(ServerMessage.decode(bytes).encode())
             return
         }
-        writer.literal("{\"t\":")
-        writer.string(kind)
+        writer.string("{\"t\":", kind)
         isFirst = false
         try JSONReader.read(bytes) { reader in
             try reader.object { reader, key in try member(key, of: kind, &reader) }
@@ -117,8 +116,7 @@ struct RecordedMessage: Sendable {
         }
         guard let scope else { return }
         begin("g")
-        writer.literal("[{\"s\":")
-        writer.string(scope)
+        writer.string("[{\"s\":", scope)
         writer.literal("}]")
     }
 
@@ -189,19 +187,13 @@ extension RecordedMessage {
     static func write(
         _ bytes: [UInt8], isRefused: Bool, keepsValues: Bool, to writer: inout JSONWriter
     ) {
-        writer.literal("{\"n\":")
-        writer.integer(Int64(bytes.count))
-        writer.literal(",\"h\":")
-        writer.string(RecordedHash(bytes).text)
+        writer.integer("{\"n\":", Int64(bytes.count))
+        writer.string(",\"h\":", RecordedHash(bytes).text)
         if keepsValues {
-            writer.literal(",\"raw\":")
-            writer.string(String(decoding: bytes, as: UTF8.self))
+            writer.string(",\"raw\":", String(decoding: bytes, as: UTF8.self))
             // Bytes that are not a message are recorded by their size alone.
         } else if !isRefused, let message = try? RecordedMessage(bytes), message.writer.bytes.count <= bytes.count {
-            if message.left > 0 {
-                writer.literal(",\"left\":")
-                writer.integer(Int64(message.left))
-            }
+            if message.left > 0 { writer.integer(",\"left\":", Int64(message.left)) }
             writer.literal(",\"m\":")
             writer.raw(message.writer.bytes)
         }

@@ -31,10 +31,6 @@ final class CollectionTable: Sendable {
     /// Fields that had other names in earlier versions of the schema.
     let renames: [(from: String, to: String)]
 
-    /// The largest number of rows that one statement writes; with the most fields of a schema still within SQLite's
-    /// limit of parameters.
-    static let rowsMax = ManyRows.sizes[0]
-
     static let envelope = [
         "local_id", "server_id", "scope", "seq", "server_time", "created_time", "author", "state", "extra",
     ]

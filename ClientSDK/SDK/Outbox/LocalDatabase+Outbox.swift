@@ -59,13 +59,6 @@ extension LocalDatabase {
         }
     }
 
-    /// Stores the reason why sent entries did not arrive, for the user to read.
-    package func noteFailure(_ message: String) throws {
-        try change { db in
-            try db.run("UPDATE tidemark_outbox SET last_error = ? WHERE state IN ('sending', 'reoffered')", [message])
-        }
-    }
-
     /// Returns the number of transactions that are written and not settled.
     package func pendingCount() throws -> Int {
         try writer.read { db in try OutboxTable(db: db).pendingCount() }

@@ -39,11 +39,6 @@ struct BenchReport {
         add("stolen_percent", end.percent(since: start), "processor time given to other machines, %")
     }
 
-    /// Returns a figure, for tables over several reports.
-    func figure(_ key: String) -> Double? {
-        if case .double(let value)? = fields[key] { value } else { nil }
-    }
-
     var json: String { FieldValue.object(fields).json }
 
     var table: String {

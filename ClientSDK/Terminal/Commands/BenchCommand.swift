@@ -247,7 +247,7 @@ struct BenchAll: AsyncParsableCommand {
         var local = try await LocalRun().run()
         var inStep = InStepRun()
         try await target.prepared { try await inStep.run(on: $0, &local) }
-        local.show(json: target.json)
+        try local.show(json: target.json)
         try await target.prepared { try await ScopesRun().run(on: $0).show(json: target.json) }
         try await target.prepared { try await LiveRun().run(on: $0).show(json: target.json) }
     }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import TidemarkCommandLine
 import TidemarkModel
 
 /// `tide bench live`.
@@ -58,10 +57,7 @@ struct BenchLive: AsyncParsableCommand {
             rates: ratesAsked, seconds: seconds, burst: burst, idle: idle, textBytes: bytes, hasChat: !storeOnly,
             prefersExecutors: !olderSystem)
         let table = try await target.prepared { try await run.run(on: $0) }
-        table.show(json: target.json)
-        if strict, !table.missed.isEmpty {
-            throw CommandFailure("missed: \(table.missed.joined(separator: "; "))")
-        }
+        try table.show(json: target.json, isStrict: strict)
     }
 }
 

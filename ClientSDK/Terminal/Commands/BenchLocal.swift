@@ -1,5 +1,4 @@
 import ArgumentParser
-import TidemarkCommandLine
 
 /// `tide bench local`.
 struct BenchLocal: AsyncParsableCommand {
@@ -39,9 +38,6 @@ struct BenchLocal: AsyncParsableCommand {
         var inStep = InStepRun(rounds: rounds, prefersExecutors: !olderSystem)
         try await target.prepared { try await inStep.run(on: $0, &table) }
         table.slack = slack
-        table.show(json: target.json)
-        if strict, !table.missed.isEmpty {
-            throw CommandFailure("missed: \(table.missed.joined(separator: "; "))")
-        }
+        try table.show(json: target.json, isStrict: strict)
     }
 }

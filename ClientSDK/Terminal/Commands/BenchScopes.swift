@@ -1,5 +1,4 @@
 import ArgumentParser
-import TidemarkCommandLine
 
 /// `tide bench scopes`.
 struct BenchScopes: AsyncParsableCommand {
@@ -26,9 +25,6 @@ struct BenchScopes: AsyncParsableCommand {
     func run() async throws {
         let run = ScopesRun(scopes: scopes)
         let table = try await target.prepared { try await run.run(on: $0) }
-        table.show(json: target.json)
-        if strict, !table.missed.isEmpty {
-            throw CommandFailure("missed: \(table.missed.joined(separator: "; "))")
-        }
+        try table.show(json: target.json, isStrict: strict)
     }
 }

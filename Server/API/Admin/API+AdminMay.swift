@@ -80,7 +80,9 @@ struct MayCall {
     var ifSeq: SequenceNumber?
     /// The action's name.
     var verb: String
+}
 
+extension MayCall {
     init(decoding bytes: [UInt8]) throws {
         self = try JSONReader.read(bytes) { reader in
             var names: [String: String] = [:]
@@ -105,17 +107,6 @@ struct MayCall {
             return MayCall(
                 workspace: workspace, user: user, mutation: mutation, isService: isService, ifSeq: ifSeq, verb: verb)
         }
-    }
-
-    private init(
-        workspace: WorkspaceID, user: UserID, mutation: Mutation, isService: Bool, ifSeq: SequenceNumber?, verb: String
-    ) {
-        self.workspace = workspace
-        self.user = user
-        self.mutation = mutation
-        self.isService = isService
-        self.ifSeq = ifSeq
-        self.verb = verb
     }
 
     private static func action(_ verb: String, _ fields: Fields) -> Mutation.Action? {

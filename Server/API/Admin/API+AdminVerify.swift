@@ -119,7 +119,9 @@ struct CopyReport {
     var client: ClientID
     var cursor: String?
     var scopes: [Scope]
+}
 
+extension CopyReport {
     /// Parses a report; other members are ignored.
     init(decoding bytes: [UInt8], limits: WireLimits) throws {
         self = try JSONReader.read(bytes) { reader in
@@ -147,13 +149,6 @@ struct CopyReport {
             }
             return CopyReport(user: user, client: client, cursor: cursor, scopes: scopes)
         }
-    }
-
-    private init(user: UserID, client: ClientID, cursor: String?, scopes: [Scope]) {
-        self.user = user
-        self.client = client
-        self.cursor = cursor
-        self.scopes = scopes
     }
 
     private static func scopes(_ reader: inout JSONReader, max: Int) throws -> [Scope] {

@@ -8,12 +8,10 @@ extension Doctor {
         do {
             return Self.judge(ServerFigures(try await figures()), now: Double(now()) / 1_000)
         } catch {
-            return [
-                .wrong(
-                    "server", "no figures: \(error)",
-                    why: "A server that does not answer is down, or has no listener for operators.",
-                    do: "Check that it runs, and that it was started with --admin-listen.")
-            ]
+            return .wrong(
+                "server", "no figures: \(error)",
+                why: "A server that does not answer is down, or has no listener for operators.",
+                do: "Check that it runs, and that it was started with --admin-listen.")
         }
     }
 
@@ -27,11 +25,9 @@ extension Doctor {
                     remedy: "deploy/runbooks.md#\(alert.lowercased())"))
         }
         guard figures[.started] != nil else {
-            return [
-                .wrong(
-                    "server", "the answer has no figures of a server", why: "Another program listens there.",
-                    do: "Name the address of --admin-listen.")
-            ]
+            return .wrong(
+                "server", "the answer has no figures of a server", why: "Another program listens there.",
+                do: "Name the address of --admin-listen.")
         }
         let unserved = figures[.unservedAge] ?? 0
         look(unserved > 15, "commits have not been served for \(Span.words(unserved))", "TidemarkUnserved")
@@ -59,7 +55,7 @@ extension Doctor {
         }
         if found.allSatisfy({ $0.level == .well }) {
             let since = figures[.started].map { "up for \(Span.words(now - $0)), " } ?? ""
-            found.append(.well("server", "\(since)\(Int(open)) connections, no alert that a single look can judge"))
+            found.well("server", "\(since)\(Int(open)) connections, no alert that a single look can judge")
         }
         return found
     }

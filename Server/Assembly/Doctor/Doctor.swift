@@ -48,11 +48,10 @@ package struct Doctor: Sendable {
                 // With only a running server named, there is no server to be started whose settings could be judged.
                 isDescribed = figures == nil
                 if isDescribed {
-                    found.append(
-                        .look(
-                            "settings", "neither a secret nor issuers were given",
-                            why: "A server does not start without one of them.",
-                            do: "Give the doctor what the server is given: --secret-file or --issuers."))
+                    found.look(
+                        "settings", "neither a secret nor issuers were given",
+                        why: "A server does not start without one of them.",
+                        do: "Give the doctor what the server is given: --secret-file or --issuers.")
                 }
                 // The operator's own token file, for calls to the running server, is not a setting of a server here.
                 if !isDescribed { environment[Setting.adminTokenFile.rawValue] = nil }
@@ -61,10 +60,9 @@ package struct Doctor: Sendable {
             }
             configuration = try ServerConfiguration(environment: environment, overrides: overrides)
         } catch {
-            found.append(
-                .wrong(
-                    "settings", "\(error)", why: "A server does not start with these settings.",
-                    do: "Give the doctor what the server is given: the same options or environment."))
+            found.wrong(
+                "settings", "\(error)", why: "A server does not start with these settings.",
+                do: "Give the doctor what the server is given: the same options or environment.")
             return found + (await running(nil))
         }
         guard isDescribed else {

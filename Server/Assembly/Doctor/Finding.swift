@@ -37,6 +37,24 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
     }
 }
 
+extension [DoctorFinding] {
+    static func well(_ check: String, _ what: String) -> Self { [.well(check, what)] }
+    static func look(_ check: String, _ what: String, why: String, do remedy: String) -> Self {
+        [.look(check, what, why: why, do: remedy)]
+    }
+    static func wrong(_ check: String, _ what: String, why: String, do remedy: String) -> Self {
+        [.wrong(check, what, why: why, do: remedy)]
+    }
+
+    mutating func well(_ check: String, _ what: String) { append(.well(check, what)) }
+    mutating func look(_ check: String, _ what: String, why: String, do remedy: String) {
+        append(.look(check, what, why: why, do: remedy))
+    }
+    mutating func wrong(_ check: String, _ what: String, why: String, do remedy: String) {
+        append(.wrong(check, what, why: why, do: remedy))
+    }
+}
+
 /// Spans of time and sizes in words.
 enum Span {
     static func words(_ seconds: Double) -> String {

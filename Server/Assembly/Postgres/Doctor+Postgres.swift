@@ -49,48 +49,42 @@ extension Doctor {
         var found: [DoctorFinding] = []
         let settings = examination.settings
         if examination.serverVersion < versionMin {
-            found.append(
-                .wrong(
-                    "postgres", "PostgreSQL is version \(examination.serverVersion / 10_000)",
-                    why: "Tidemark is made for 15 and later.", do: "Upgrade the database server."))
+            found.wrong(
+                "postgres", "PostgreSQL is version \(examination.serverVersion / 10_000)",
+                why: "Tidemark is made for 15 and later.", do: "Upgrade the database server.")
         }
         if let finding = readOnly(examination) { found.append(finding) }
         for name in ["fsync", "full_page_writes"] where settings[name] == "off" {
-            found.append(
-                .wrong(
-                    "postgres", "\(name) is off", why: "A crash of the machine can destroy the database.",
-                    do: "\(name) = on in postgresql.conf, and reload."))
+            found.wrong(
+                "postgres", "\(name) is off", why: "A crash of the machine can destroy the database.",
+                do: "\(name) = on in postgresql.conf, and reload.")
         }
         if settings["synchronous_commit"] == "off" {
-            found.append(
-                .look(
-                    "postgres", "synchronous_commit is off",
-                    why: "A crash loses the newest writes that devices hold as settled; they offer them again.",
-                    do: "synchronous_commit = on for this database or its role."))
+            found.look(
+                "postgres", "synchronous_commit is off",
+                why: "A crash loses the newest writes that devices hold as settled; they offer them again.",
+                do: "synchronous_commit = on for this database or its role.")
         }
         if let timeout = settings["idle_session_timeout"], timeout != "0" {
-            found.append(
-                .look(
-                    "postgres", "idle_session_timeout is \(timeout) ms",
-                    why:
-                        "The connection for other servers' commits is closed each time it is idle for that long.",
-                    do: "ALTER ROLE … SET idle_session_timeout = 0 for Tidemark's role."))
+            found.look(
+                "postgres", "idle_session_timeout is \(timeout) ms",
+                why:
+                    "The connection for other servers' commits is closed each time it is idle for that long.",
+                do: "ALTER ROLE … SET idle_session_timeout = 0 for Tidemark's role.")
         }
         if let encoding = settings["server_encoding"], encoding != "UTF8" {
-            found.append(
-                .wrong(
-                    "postgres", "the database's encoding is \(encoding)", why: "Text of other scripts is refused.",
-                    do: "Make a database with ENCODING 'UTF8', and move the data by backup and restore."))
+            found.wrong(
+                "postgres", "the database's encoding is \(encoding)", why: "Text of other scripts is refused.",
+                do: "Make a database with ENCODING 'UTF8', and move the data by backup and restore.")
         }
         let limits = configuration.limits.postgres
         let needed = limits.sequencingConnections + limits.readingConnections + 1
         if let most = settings["max_connections"].flatMap(Int.init), examination.connections + needed > most {
-            found.append(
-                .look(
-                    "postgres",
-                    "\(examination.connections) of \(most) connections are taken, and a server needs \(needed)",
-                    why: "A server without a connection answers 'unavailable'; a running one's are among those taken.",
-                    do: "Raise max_connections, or lower TIDEMARK_LIMIT_POSTGRES_WRITERS and …_READERS."))
+            found.look(
+                "postgres",
+                "\(examination.connections) of \(most) connections are taken, and a server needs \(needed)",
+                why: "A server without a connection answers 'unavailable'; a running one's are among those taken.",
+                do: "Raise max_connections, or lower TIDEMARK_LIMIT_POSTGRES_WRITERS and …_READERS.")
         }
         found.append(clock(examination.clockAhead, doubt: examination.clockDoubt))
         return found
@@ -134,19 +128,17 @@ extension Doctor {
             ]
         }
         guard probe.sharesSessions || !probe.hears || !probe.keepsStatements else {
-            return [.well("pooler", "\(pooler) is in use, and leaves sessions whole")]
+            return .well("pooler", "\(pooler) is in use, and leaves sessions whole")
         }
         var broken: [String] = []
         if !probe.hears { broken.append("LISTEN receives nothing") }
         if !probe.keepsStatements { broken.append("prepared statements are lost") }
         if probe.sharesSessions { broken.append("advisory locks and settings of a session reach another client's") }
         let mode = probe.sharesSessions ? " in transaction mode" : ""
-        return [
-            .wrong(
-                "pooler", "\(pooler) is in use\(mode): \(broken.joined(separator: ", "))",
-                why: "Commits fail or hang, and other servers' commits are seen late.",
-                do: "Connect to PostgreSQL itself, or to a pool of that pooler whose mode is session.")
-        ]
+        return .wrong(
+            "pooler", "\(pooler) is in use\(mode): \(broken.joined(separator: ", "))",
+            why: "Commits fail or hang, and other servers' commits are seen late.",
+            do: "Connect to PostgreSQL itself, or to a pool of that pooler whose mode is session.")
     }
 }
 #endif

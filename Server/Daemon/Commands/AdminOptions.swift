@@ -33,10 +33,7 @@ struct AdminOptions: ParsableArguments {
     func call(
         _ path: String, _ members: [(String, String?)] = [], body: [UInt8] = []
     ) async throws -> Fields {
-        let query = members.compactMap { name, value in
-            value.flatMap { $0.addingPercentEncoding(withAllowedCharacters: Self.unreserved) }.map { "\(name)=\($0)" }
-        }
-        let address = "/admin/v1/" + path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        let address = OperatorCall.path("/admin/v1/" + path, members)
         let call = try OperatorCall(body.isEmpty ? "GET" : "POST", address, at: admin, token: try token(), body: body)
         let (status, bytes) = try await call.answer()
         // An invalid answer comes from another program, whatever is wrong with it.
@@ -62,9 +59,6 @@ struct AdminOptions: ParsableArguments {
         if json { print(String(decoding: answer.canonicalBytes, as: UTF8.self)) }
         return json
     }
-
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
     private func token() throws -> String {
         guard let path = try Setting.adminTokenFile.given(adminTokenFile, ProcessInfo.processInfo.environment) else {

@@ -32,7 +32,7 @@ struct BackupCommand: AsyncParsableCommand {
     @Argument(help: "The folder to make. It must not exist yet.")
     var to: String
 
-    @OptionGroup var place: BackupDatabase
+    @OptionGroup var place: DatabaseOption
 
     @Flag(inversion: .prefixedNo, help: "Read the backup again and compare it with the database.")
     var verify = true
@@ -55,20 +55,6 @@ struct BackupCommand: AsyncParsableCommand {
     }
 }
 
-/// The option for the database that holds the records.
-struct BackupDatabase: ParsableArguments {
-    @Option(
-        help: """
-            The database that holds the records: sqlite:PATH or postgres://user@host/name. (environment: \
-            TIDEMARK_DATABASE; default: \(ServeCommand.defaultDatabase))
-            """)
-    var database: String?
-
-    func location() throws -> DatabaseLocation {
-        try DatabaseLocation(given: database, ProcessInfo.processInfo.environment)
-    }
-}
-
 /// The option for the folder of PostgreSQL's programs.
 struct PostgresProgramsFolder: ParsableArguments {
     @Option(
@@ -76,23 +62,6 @@ struct PostgresProgramsFolder: ParsableArguments {
             "The folder of pg_dump and pg_restore. (default: where packages put them, of the server's version)",
             valueName: "folder"))
     var programs: String?
-}
-
-/// Prints a line at once, also into a pipe.
-func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
-
-/// Turns errors into messages and exit codes: 2 if something is damaged, 1 for any other failure.
-func reporting(_ body: () async throws -> Void) async throws {
-    do {
-        try await body()
-    } catch let exit as ExitCode {
-        throw exit
-    } catch let error as BackupError where error.kind == .damaged {
-        FileHandle.standardError.write(Data("Error: \(error)\n".utf8))
-        throw ExitCode(2)
-    } catch {
-        throw CommandFailure("\(error)")
-    }
 }
 
 extension BackupManifest {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Logging
 import TidemarkAssembly
 import TidemarkCommandLine
 import TidemarkLock
@@ -59,12 +58,7 @@ struct CompactCommand: AsyncParsableCommand {
     @Flag(help: "Only show what would be forgotten.")
     var plan = false
 
-    @Option(
-        help: """
-            The database that holds the records: sqlite:PATH or postgres://user@host/name. (environment: \
-            TIDEMARK_DATABASE; default: \(ServeCommand.defaultDatabase))
-            """)
-    var database: String?
+    @OptionGroup var place: DatabaseOption
 
     /// Nodes read the order once a second: an hour is far behind all of them.
     private static let keepMin = Duration.seconds(3_600)
@@ -91,33 +85,20 @@ struct CompactCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        do {
+        try await reporting {
             let job = WorkspaceCompaction(
-                try configuration(ProcessInfo.processInfo.environment), workspace: WorkspaceID(workspace),
+                try place.configuration(), workspace: WorkspaceID(workspace),
                 keep: olderThan.map { $0.duration.components.seconds * 1_000 }, trustsClock: trustClock,
                 by: ShellOperator(reason: why))
-            var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
-            logger.logLevel = .warning
             if let time = try keptTime() {
-                try await job.setKeep(time, logger: logger)
+                try await job.setKeep(time, logger: .ofCommand)
                 print("\(workspace) keeps deletions for \(keep ?? "") from now on.")
                 return
             }
             let report = CompactionReport(workspace: workspace, isPlan: plan)
-            try await job.run(isPlan: plan, logger: logger) { report.tell($0) }
+            try await job.run(isPlan: plan, logger: .ofCommand) { report.tell($0) }
             report.end()
-        } catch let error as ValidationError {
-            throw error
-        } catch {
-            throw CommandFailure("\(error)")
         }
-    }
-
-    private func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
-        // The command does not listen, whatever the server's environment sets.
-        var overrides: [Setting: String] = [.development: "1", .developmentReachable: "1"]
-        overrides[.database] = database
-        return try ServerConfiguration(environment: environment, overrides: overrides)
     }
 }
 

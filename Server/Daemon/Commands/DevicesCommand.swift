@@ -23,16 +23,10 @@ struct DevicesCommand: AsyncParsableCommand {
 
 /// The workspace, and the running server.
 struct DeviceOptions: ParsableArguments {
-    @Option(help: "The workspace.")
-    var workspace = SigningOptions.workspace
-
+    @OptionGroup var place: AdminWorkspace
     @OptionGroup var server: OperatorOptions
 
-    func validate() throws {
-        guard WorkspaceID(checking: workspace) != nil else {
-            throw ValidationError("--workspace must have 1 to 128 bytes and no control characters.")
-        }
-    }
+    var workspace: String { place.workspace }
 
     /// Sends a revocation and prints the answer.
     func revoke(_ members: Fields, _ what: String, why: String) async throws {
@@ -98,7 +92,7 @@ extension DevicesCommand {
                 cursor = nil
                 for case .object(let device) in devices {
                     print(Self.line(device))
-                    if answer["more"] == .boolean(true) { cursor = Self.text(device["id"]) }
+                    if answer["more"] == .boolean(true) { cursor = device.text("id") }
                 }
             } while cursor != nil
             if let silence { FileHandle.standardError.write(Data((silence + "\n").utf8)) }
@@ -106,37 +100,21 @@ extension DevicesCommand {
 
         /// Returns the sentence about servers that did not answer; `nil` if all did.
         static func silence(_ answer: Fields) -> String? {
-            let (servers, silent) = (number(answer["servers"]) ?? 1, number(answer["silent"]) ?? 0)
+            let (servers, silent) = (answer.number("servers") ?? 1, answer.number("silent") ?? 0)
             return WhyFacts.silence(Int(clamping: silent), of: Int(clamping: max(servers, 1) - 1))
         }
 
         private func path(after cursor: String?) -> String {
-            let unreserved = CharacterSet(
-                charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-            let members = [("workspace", options.workspace), ("user", user), ("after", cursor)]
-            let query = members.compactMap { name, value in
-                value.flatMap { $0.addingPercentEncoding(withAllowedCharacters: unreserved) }.map { "\(name)=\($0)" }
-            }
-            return "/v1/devices?" + query.joined(separator: "&")
+            OperatorCall.path("/v1/devices", [("workspace", options.workspace), ("user", user), ("after", cursor)])
         }
 
         private static func line(_ device: Fields) -> String {
-            let (settled, acked) = (number(device["settled"]) ?? 0, number(device["acked"]) ?? 0)
+            let (settled, acked) = (device.number("settled") ?? 0, device.number("acked") ?? 0)
             let columns = [
-                text(device["id"]), text(device["user"]), text(device["app"]) ?? "-",
-                number(device["seen"]).map(DevicesCommand.day) ?? "-", "\(settled)", "\(max(0, settled - acked))",
-                number(device["revoked"]).map(DevicesCommand.day) ?? "-",
-                number(device["pending"]).map { "\($0)" }, number(device["lag"]).map { "\($0)" },
+                device.word("id"), device.word("user"), device.word("app"), device.day("seen"), "\(settled)",
+                "\(max(0, settled - acked))", device.day("revoked"), device.word("pending"), device.word("lag"),
             ]
-            return columns.map { $0?.withoutSteering ?? "-" }.joined(separator: "\t")
-        }
-
-        private static func text(_ value: FieldValue?) -> String? {
-            if case .string(let text)? = value { text } else { nil }
-        }
-
-        private static func number(_ value: FieldValue?) -> Int64? {
-            if case .integer(let number)? = value { number } else { nil }
+            return columns.joined(separator: "\t")
         }
     }
 

@@ -1,6 +1,4 @@
 import ArgumentParser
-import Foundation
-import Logging
 import TidemarkAssembly
 import TidemarkCommandLine
 import TidemarkLock
@@ -49,24 +47,11 @@ struct EraseScopeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        do {
+        try await options.carryOut { configuration, shell, isPlan in
             let job = ScopeErasure(
-                try options.configuration(), scope: ScopeID(scope), workspace: WorkspaceID(options.workspace),
-                by: ShellOperator(reason: options.why))
-            var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
-            logger.logLevel = .warning
+                configuration, scope: ScopeID(scope), workspace: WorkspaceID(options.workspace), by: shell)
             let report = ErasureReport("scope \(scope) of workspace \(options.workspace)")
-            try await job.run(isPlan: options.plan || !options.yes, logger: logger) { report.tell($0) }
-            if options.plan { return print("Nothing was changed.") }
-            guard options.yes else {
-                throw CommandFailure("Nothing was changed. Erasing cannot be undone: say --yes to erase this.")
-            }
-        } catch let error as CommandFailure {
-            throw error
-        } catch let error as ValidationError {
-            throw error
-        } catch {
-            throw CommandFailure("\(error)")
+            try await job.run(isPlan: isPlan, logger: .ofCommand) { report.tell($0) }
         }
     }
 }
@@ -104,14 +89,11 @@ struct EraseUserCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        do {
+        try await options.carryOut { configuration, shell, isPlan in
             let job = UserErasure(
-                try options.configuration(), user: UserID(user), workspace: WorkspaceID(options.workspace),
-                by: ShellOperator(reason: options.why))
-            var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
-            logger.logLevel = .warning
+                configuration, user: UserID(user), workspace: WorkspaceID(options.workspace), by: shell)
             let (name, report) = ("user \(user) of workspace \(options.workspace)", ErasureReport(""))
-            try await job.run(isPlan: options.plan || !options.yes, logger: logger) { progress in
+            try await job.run(isPlan: isPlan, logger: .ofCommand) { progress in
                 switch progress {
                 case .planned(let plan):
                     print(
@@ -126,16 +108,6 @@ struct EraseUserCommand: AsyncParsableCommand {
                 case .progressed(let all): report.tell(.progressed(all))
                 }
             }
-            if options.plan { return print("Nothing was changed.") }
-            guard options.yes else {
-                throw CommandFailure("Nothing was changed. Erasing cannot be undone: say --yes to erase this.")
-            }
-        } catch let error as CommandFailure {
-            throw error
-        } catch let error as ValidationError {
-            throw error
-        } catch {
-            throw CommandFailure("\(error)")
         }
     }
 }
@@ -162,15 +134,12 @@ struct EraseWorkspaceCommand: AsyncParsableCommand {
     @OptionGroup var options: EraseOptions
 
     func run() async throws {
-        do {
+        try await options.carryOut { configuration, shell, isPlan in
             let job = WorkspaceErasure(
-                try options.configuration(), workspace: WorkspaceID(options.workspace),
-                by: ShellOperator(reason: options.why))
-            var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
-            logger.logLevel = .warning
+                configuration, workspace: WorkspaceID(options.workspace), by: shell)
             let name = options.workspace
             let steps = Lock(0)
-            try await job.run(isPlan: options.plan || !options.yes, logger: logger) { progress in
+            try await job.run(isPlan: isPlan, logger: .ofCommand) { progress in
                 switch progress {
                 case .planned(let changes, let usage):
                     let blobs = "\(usage.blobs.counted("blob")) (\(usage.bytes.counted("byte")))"
@@ -187,16 +156,6 @@ struct EraseWorkspaceCommand: AsyncParsableCommand {
                     print("done: \(rows.counted("row")), \(blobs.blobs.counted("blob"))")
                 }
             }
-            if options.plan { return print("Nothing was changed.") }
-            guard options.yes else {
-                throw CommandFailure("Nothing was changed. Erasing cannot be undone: say --yes to erase this.")
-            }
-        } catch let error as CommandFailure {
-            throw error
-        } catch let error as ValidationError {
-            throw error
-        } catch {
-            throw CommandFailure("\(error)")
         }
     }
 }
@@ -215,12 +174,7 @@ struct EraseOptions: ParsableArguments {
     @Flag(help: "Erase. Without this and without --plan, the plan is shown and nothing is erased.")
     var yes = false
 
-    @Option(
-        help: """
-            The database that holds the records: sqlite:PATH or postgres://user@host/name. (environment: \
-            TIDEMARK_DATABASE; default: \(ServeCommand.defaultDatabase))
-            """)
-    var database: String?
+    @OptionGroup var place: DatabaseOption
 
     func validate() throws {
         guard WorkspaceID(checking: workspace) != nil else {
@@ -229,17 +183,17 @@ struct EraseOptions: ParsableArguments {
         if plan, yes { throw ValidationError("--plan changes nothing: leave out --yes.") }
     }
 
-    func configuration() throws -> ServerConfiguration {
-        let environment = ProcessInfo.processInfo.environment
-        // The command does not listen, whatever the server's environment sets.
-        var overrides: [Setting: String] = [.development: "1", .developmentReachable: "1"]
-        overrides[.database] = database
-        let configuration = try ServerConfiguration(environment: environment, overrides: overrides)
-        // A mistyped path would make a new database.
-        if case .sqlite(let path) = configuration.database, !FileManager.default.fileExists(atPath: path) {
-            throw CommandFailure("\(path) does not exist: check the path of the database")
+    /// Erases, or only shows the plan, and says what was not done.
+    func carryOut(
+        _ erase: (ServerConfiguration, ShellOperator, _ isPlan: Bool) async throws -> Void
+    ) async throws {
+        try await reporting {
+            try await erase(try place.configuration(), ShellOperator(reason: why), plan || !yes)
+            if plan { return print("Nothing was changed.") }
+            guard yes else {
+                throw CommandFailure("Nothing was changed. Erasing cannot be undone: say --yes to erase this.")
+            }
         }
-        return configuration
     }
 }
 

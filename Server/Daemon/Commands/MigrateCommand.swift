@@ -23,12 +23,7 @@ struct MigrateCommand: AsyncParsableCommand {
               tidemark migrate --contract --plan
             """)
 
-    @Option(
-        help: """
-            The database that holds the records: sqlite:PATH or postgres://user@host/name. (environment: \
-            TIDEMARK_DATABASE; default: \(ServeCommand.defaultDatabase))
-            """)
-    var database: String?
+    @OptionGroup var place: DatabaseOption
 
     @Flag(help: "Only print the steps: their rows, the servers that they stop, and those that may work afterwards.")
     var plan = false
@@ -43,8 +38,8 @@ struct MigrateCommand: AsyncParsableCommand {
     var patience = TimeSpan(.seconds(24 * 3_600))
 
     func run() async throws {
-        do {
-            let location = try DatabaseLocation(given: database, ProcessInfo.processInfo.environment)
+        try await reporting {
+            let location = try place.location()
             // A mistyped path would make a new file, or report that there is nothing to do.
             if case .sqlite(let path) = location, !FileManager.default.fileExists(atPath: path) {
                 throw CommandFailure("\(path) does not exist: check the path; 'tidemark serve' makes a new file")
@@ -53,16 +48,8 @@ struct MigrateCommand: AsyncParsableCommand {
                 let steps = try await Migration.plan(location, contracts: contract)
                 return print(steps.isEmpty ? "nothing to do" : steps.joined(separator: "\n"))
             }
-            try await Migration.run(
-                location, contracts: contract, timeout: patience.duration, show: { Self.show($0) })
-            Self.show("the tables are up to date")
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw CommandFailure("\(error)")
+            try await Migration.run(location, contracts: contract, timeout: patience.duration, show: { show($0) })
+            show("the tables are up to date")
         }
     }
-
-    /// Prints a line at once, also into a pipe.
-    private static func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 }

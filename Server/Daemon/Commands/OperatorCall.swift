@@ -40,6 +40,17 @@ struct OperatorCall {
             bytesMax: Self.answerBytesMax)
     }
 
+    /// Returns a path with its query.
+    static func path(_ path: String, _ members: [(String, String?)]) -> String {
+        let query = members.compactMap { name, value in
+            value.flatMap { $0.addingPercentEncoding(withAllowedCharacters: unreserved) }.map { "\(name)=\($0)" }
+        }
+        return path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+    }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
     private static func context(_ trustRoots: String?) throws -> NIOSSLContext {
         do {
             return try HTTPExchange.tls(trusting: trustRoots.map { .file($0) })

@@ -32,7 +32,7 @@ struct RestoreCommand: AsyncParsableCommand {
     @Argument(help: "The folder of the backup.")
     var from: String
 
-    @OptionGroup var place: BackupDatabase
+    @OptionGroup var place: DatabaseOption
 
     @Flag(inversion: .prefixedNo, help: "Compare the restored database with the manifest.")
     var verify = true

@@ -38,15 +38,10 @@ struct OperatorOptions: ParsableArguments {
             throw CommandFailure("\(server) is not a Tidemark server: it answers \(path) with status \(status)")
         }
         guard status == 200 else {
-            throw CommandFailure(members["msg"]?.text ?? "the server answers with status \(status)")
+            throw CommandFailure(members.text("msg") ?? "the server answers with status \(status)")
         }
         return members
     }
-}
-
-extension FieldValue {
-    /// The text; `nil` for any other value.
-    fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
 }
 
 extension SchemaCommand {
@@ -108,7 +103,7 @@ extension SchemaCommand {
             call.document = try file.map { try Self.text(at: $0) }
             call.requirement = minApp.map { $0 == "none" ? "" : $0 }
             let answer = try await server.call("POST", "/v1/schema", body: call.encode())
-            print(answer["text"]?.text ?? "")
+            print(answer.text("text") ?? "")
             guard !dryRun else { return }
             let revision = answer["revision"]?.json ?? ""
             print(
@@ -150,10 +145,10 @@ extension SchemaCommand {
 
         func run() async throws {
             let answer = try await server.call("GET", "/v1/schema")
-            let minimum = answer["min_app"]?.text ?? ""
+            let minimum = answer.text("min_app") ?? ""
             let about = "revision \(answer["revision"]?.json ?? ""), apps served: \(minimum.isEmpty ? "all" : minimum)"
             FileHandle.standardError.write(Data((about + "\n").utf8))
-            print(answer["document"]?.text ?? "", terminator: "")
+            print(answer.text("document") ?? "", terminator: "")
         }
     }
 }

@@ -59,10 +59,6 @@ package struct CursorSeal: Sendable {
         return Base64URL.encode(bytes)
     }
 
-    /// Returns the client's position from its cursor; `nil` when it was sealed with none of the keys for this
-    /// workspace.
-    package func open(_ cursor: String, workspace: String) -> Head? { read(cursor, workspace: workspace)?.head }
-
     /// Returns the whole content of a cursor; `nil` when it was sealed with none of the keys for this workspace.
     package func read(_ cursor: String, workspace: String) -> CursorPlace? {
         guard cursor.utf8.count <= 2 * (Version.middle.payloadCount + Self.macCount),

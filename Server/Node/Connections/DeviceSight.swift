@@ -16,18 +16,6 @@ package struct DeviceSight: Hashable, Sendable {
         package var stuck: Int64?
         /// Records that the device reported on this connection as different from the server's.
         package var diverged: Int64?
-
-        package init(
-            since: Milliseconds, position: SequenceNumber, pending: Int64, isSlow: Bool, stuck: Int64? = nil,
-            diverged: Int64? = nil
-        ) {
-            self.stuck = stuck
-            self.diverged = diverged
-            self.since = since
-            self.position = position
-            self.pending = pending
-            self.isSlow = isSlow
-        }
     }
 
     /// The end of a connection.
@@ -40,16 +28,6 @@ package struct DeviceSight: Hashable, Sendable {
         package var stuck: Int64?
         /// The same as ``Connection/diverged``.
         package var diverged: Int64?
-
-        package init(
-            time: Milliseconds, code: UInt16?, reason: String, stuck: Int64? = nil, diverged: Int64? = nil
-        ) {
-            self.stuck = stuck
-            self.diverged = diverged
-            self.time = time
-            self.code = code
-            self.reason = reason
-        }
     }
 
     package var connection: Connection?

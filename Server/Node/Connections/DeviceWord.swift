@@ -77,23 +77,18 @@ struct DeviceWord {
 
     var line: String {
         var writer = JSONWriter(capacity: 256)
-        writer.literal("{\"w\":")
-        writer.string(workspace.text)
+        writer.string("{\"w\":", workspace.text)
         switch content {
         case .question(let devices):
-            writer.literal(",\"ask_of\":")
-            writer.array(devices) { $0.string($1.description) }
+            writer.array(",\"ask_of\":", devices) { $0.string($1.description) }
             writer.literal(",\"by\":")
         case .answer(let known, let node):
-            writer.literal(",\"from\":")
-            writer.string("\(node)")
-            writer.literal(",\"know\":")
-            writer.array(Self.fitting(known)) { $0.raw($1) }
+            writer.string(",\"from\":", "\(node)")
+            writer.array(",\"know\":", Self.fitting(known)) { $0.raw($1) }
             writer.literal(",\"to\":")
         }
         writer.string("\(asker)")
-        writer.literal(",\"no\":")
-        writer.integer(number)
+        writer.integer(",\"no\":", number)
         writer.byte(UInt8(ascii: "}"))
         return String(decoding: writer.bytes, as: UTF8.self)
     }
@@ -111,8 +106,7 @@ struct DeviceWord {
 
     private static func bytes(of id: ClientID, _ sight: DeviceSight, endings: Int) -> [UInt8] {
         var writer = JSONWriter(capacity: 192)
-        writer.literal("{\"c\":")
-        writer.string(id.description)
+        writer.string("{\"c\":", id.description)
         if let connection = sight.connection {
             writer.literal(",\"on\":")
             writer.array(
@@ -123,21 +117,13 @@ struct DeviceWord {
             ) { $0.integer($1) }
         }
         if let latest = sight.latest {
-            writer.literal(",\"seen\":")
-            writer.integer(latest.time)
-            if let written = latest.written {
-                writer.literal(",\"wrote\":")
-                writer.integer(written)
-            }
-            if let position = latest.position {
-                writer.literal(",\"at\":")
-                writer.integer(position)
-            }
+            writer.integer(",\"seen\":", latest.time)
+            if let written = latest.written { writer.integer(",\"wrote\":", written) }
+            if let position = latest.position { writer.integer(",\"at\":", position) }
         }
         let last = sight.endings.prefix(endings)
         if !last.isEmpty {
-            writer.literal(",\"ended\":")
-            writer.array(last) { writer, ending in
+            writer.array(",\"ended\":", last) { writer, ending in
                 writer.byte(UInt8(ascii: "["))
                 writer.integer(ending.time)
                 writer.byte(UInt8(ascii: ","))
@@ -151,8 +137,7 @@ struct DeviceWord {
                 writer.byte(UInt8(ascii: "]"))
             }
         }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     private static func sight(_ reader: inout JSONReader) throws -> (ClientID, DeviceSight)? {

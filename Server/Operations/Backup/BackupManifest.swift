@@ -28,12 +28,6 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         package var bytes: Int64
         /// 64 lower-case hexadecimal digits.
         package var sha256: String
-
-        package init(name: String, bytes: Int64, sha256: String) {
-            self.name = name
-            self.bytes = bytes
-            self.sha256 = sha256
-        }
     }
 
     /// A workspace as it was when the backup was taken, see `WorkspaceSummary`.

@@ -1,7 +1,8 @@
 /// Builds JSON bytes from front to back; callers that know a shape write its punctuation themselves.
 ///
 ///     var writer = JSONWriter()
-///     writer.literal("{\"t\":\"ack\",\"frames\":"); writer.integer(7); writer.literal("}")
+///     writer.integer("{\"t\":\"ack\",\"frames\":", 7)
+///     return writer.ended()
 package struct JSONWriter: Sendable {
     /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
@@ -15,6 +16,19 @@ package struct JSONWriter: Sendable {
 
     /// Writes one byte of punctuation.
     package mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+
+    /// Ends the object and returns all bytes.
+    package consuming func ended() -> [UInt8] {
+        byte(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    /// Writes the name of a member that is not the first.
+    package mutating func member(_ name: String) {
+        byte(UInt8(ascii: ","))
+        string(name)
+        byte(UInt8(ascii: ":"))
+    }
 
     /// Appends bytes that are JSON already.
     package mutating func raw(_ json: [UInt8]) { bytes.append(contentsOf: json) }
@@ -96,6 +110,40 @@ package struct JSONWriter: Sendable {
             element(&self, each)
         }
         bytes.append(UInt8(ascii: "]"))
+    }
+
+    // MARK: Values after a literal, such as a member's name
+
+    package mutating func integer(_ text: StaticString, _ value: Int64) {
+        literal(text)
+        integer(value)
+    }
+
+    package mutating func string(_ text: StaticString, _ value: String) {
+        literal(text)
+        string(value)
+    }
+
+    package mutating func id(_ text: StaticString, _ value: UniqueID) {
+        literal(text)
+        id(value)
+    }
+
+    package mutating func value(_ text: StaticString, _ value: FieldValue) {
+        literal(text)
+        self.value(value)
+    }
+
+    package mutating func fields(_ text: StaticString, _ value: Fields) {
+        literal(text)
+        fields(value)
+    }
+
+    package mutating func array<Elements: Collection>(
+        _ text: StaticString, _ elements: Elements, _ element: (inout JSONWriter, Elements.Element) -> Void
+    ) {
+        literal(text)
+        array(elements, element)
     }
 
     private mutating func escaped(_ byte: UInt8) {

@@ -29,13 +29,8 @@ package struct Ack: Hashable, Sendable {
 
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 40)
-        writer.literal("{\"t\":\"ack\",\"frames\":")
-        writer.integer(frames)
-        if diverged > 0 {
-            writer.literal(",\"diverged\":")
-            writer.integer(diverged)
-        }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        writer.integer("{\"t\":\"ack\",\"frames\":", frames)
+        if diverged > 0 { writer.integer(",\"diverged\":", diverged) }
+        return writer.ended()
     }
 }

@@ -17,9 +17,7 @@ package struct Auth: Hashable, Sendable {
 
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
-        writer.literal("{\"t\":\"auth\",\"token\":")
-        writer.string(token)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        writer.string("{\"t\":\"auth\",\"token\":", token)
+        return writer.ended()
     }
 }

@@ -52,23 +52,13 @@ package struct HistoryRequest: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 224)
-        writer.literal("{\"t\":\"history\",\"rid\":")
-        writer.integer(id)
-        writer.literal(",\"scope\":")
-        writer.string(scope.text)
-        writer.literal(",\"since\":")
-        writer.integer(since)
-        writer.literal(",\"coll\":")
-        writer.string(key.collection)
-        writer.literal(",\"id\":")
-        writer.id(key.id)
-        if let before {
-            writer.literal(",\"before\":")
-            writer.integer(before)
-        }
-        writer.literal(",\"limit\":")
-        writer.integer(Int64(limit))
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        writer.integer("{\"t\":\"history\",\"rid\":", id)
+        writer.string(",\"scope\":", scope.text)
+        writer.integer(",\"since\":", since)
+        writer.string(",\"coll\":", key.collection)
+        writer.id(",\"id\":", key.id)
+        if let before { writer.integer(",\"before\":", before) }
+        writer.integer(",\"limit\":", Int64(limit))
+        return writer.ended()
     }
 }

@@ -62,12 +62,9 @@ package struct Push: Hashable, Sendable {
     }
 
     func writeBody(to writer: inout JSONWriter) {
-        writer.literal("\"first\":")
-        writer.integer(first)
-        writer.literal(",\"acked\":")
-        writer.integer(ackedThrough)
-        writer.literal(",\"m\":")
-        writer.array(entries) { writer, entry in
+        writer.integer("\"first\":", first)
+        writer.integer(",\"acked\":", ackedThrough)
+        writer.array(",\"m\":", entries) { writer, entry in
             switch entry.content {
             case .success(let transaction): TransactionCoding.encode(transaction, to: &writer)
             case .failure: writer.literal("null")
@@ -89,16 +86,10 @@ package enum TransactionCoding {
     }
 
     static func encode(_ transaction: Transaction, to writer: inout JSONWriter) {
-        writer.literal("{\"id\":")
-        writer.id(transaction.id)
-        writer.literal(",\"at\":")
-        writer.integer(transaction.clientTime)
-        if let ifSeq = transaction.ifSeq {
-            writer.literal(",\"if\":")
-            writer.integer(ifSeq)
-        }
-        writer.literal(",\"ops\":")
-        writer.array(transaction.mutations, mutation)
+        writer.id("{\"id\":", transaction.id)
+        writer.integer(",\"at\":", transaction.clientTime)
+        if let ifSeq = transaction.ifSeq { writer.integer(",\"if\":", ifSeq) }
+        writer.array(",\"ops\":", transaction.mutations, mutation)
         writer.byte(UInt8(ascii: "}"))
     }
 
@@ -183,14 +174,9 @@ package enum MutationCoding {
     private static func open(_ kind: StaticString, _ key: RecordKey, _ fields: Fields?, _ writer: inout JSONWriter) {
         writer.literal("{\"o\":\"")
         writer.literal(kind)
-        writer.literal("\",\"c\":")
-        writer.string(key.collection)
-        writer.literal(",\"i\":")
-        writer.id(key.id)
-        if let fields {
-            writer.literal(",\"f\":")
-            writer.fields(fields)
-        }
+        writer.string("\",\"c\":", key.collection)
+        writer.id(",\"i\":", key.id)
+        if let fields { writer.fields(",\"f\":", fields) }
     }
 
     private static func encode(_ patches: [NamedPatch], to writer: inout JSONWriter) {
@@ -199,20 +185,14 @@ package enum MutationCoding {
             ("set", parts.set), ("inc", parts.increment), ("add", parts.add), ("rem", parts.remove),
             ("max", parts.max), ("keys", parts.keys),
         ] where !fields.isEmpty {
-            writer.byte(UInt8(ascii: ","))
-            writer.string(name)
-            writer.byte(UInt8(ascii: ":"))
+            writer.member(name)
             writer.fields(fields)
         }
         if !parts.unset.isEmpty {
             parts.unset.sort()
-            writer.literal(",\"unset\":")
-            writer.array(parts.unset) { $0.string($1) }
+            writer.array(",\"unset\":", parts.unset) { $0.string($1) }
         }
-        if !parts.seen.isEmpty {
-            writer.literal(",\"was\":")
-            writer.fields(parts.seen)
-        }
+        if !parts.seen.isEmpty { writer.fields(",\"was\":", parts.seen) }
     }
 
     /// Reads one mutation; throws `Rejection` for an unknown one, `JSONError` for wrong types.

@@ -61,19 +61,11 @@ package struct Ephemeral: Hashable, Sendable {
     /// Returns the message's bytes.
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 160)
-        writer.literal("{\"t\":\"eph\",\"scope\":")
-        writer.string(scope.text)
-        if let user {
-            writer.literal(",\"user\":")
-            writer.string(user.text)
-        }
-        writer.literal(",\"k\":")
-        writer.string(kind)
-        writer.literal(",\"d\":")
-        writer.fields(payload)
-        writer.literal(",\"ttl\":")
-        writer.integer(lifetime)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        writer.string("{\"t\":\"eph\",\"scope\":", scope.text)
+        if let user { writer.string(",\"user\":", user.text) }
+        writer.string(",\"k\":", kind)
+        writer.fields(",\"d\":", payload)
+        writer.integer(",\"ttl\":", lifetime)
+        return writer.ended()
     }
 }

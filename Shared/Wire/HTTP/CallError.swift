@@ -26,22 +26,14 @@ package struct CallError: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 128)
-        writer.literal("{\"code\":")
-        writer.string(code)
-        writer.literal(",\"msg\":")
-        writer.string(message)
+        writer.string("{\"code\":", code)
+        writer.string(",\"msg\":", message)
         for (name, value) in [("lmid", settledThrough), ("retry_ms", retryAfter)] {
             guard let value else { continue }
-            writer.byte(UInt8(ascii: ","))
-            writer.string(name)
-            writer.byte(UInt8(ascii: ":"))
+            writer.member(name)
             writer.integer(value)
         }
-        if let appMinimum {
-            writer.literal(",\"min_app\":")
-            writer.string(appMinimum)
-        }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        if let appMinimum { writer.string(",\"min_app\":", appMinimum) }
+        return writer.ended()
     }
 }

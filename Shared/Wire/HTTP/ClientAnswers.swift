@@ -13,12 +13,9 @@ package struct RegisterAnswer: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 80)
-        writer.literal("{\"client\":")
-        writer.id(client)
-        writer.literal(",\"lmid\":")
-        writer.integer(settledThrough)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        writer.id("{\"client\":", client)
+        writer.integer(",\"lmid\":", settledThrough)
+        return writer.ended()
     }
 }
 
@@ -45,21 +42,16 @@ package struct ClientsAnswer: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 32 + clients.count * 128)
-        writer.literal("{\"clients\":")
-        writer.array(clients) { writer, client in
-            writer.literal("{\"client\":")
-            writer.id(client.id)
+        writer.array("{\"clients\":", clients) { writer, client in
+            writer.id("{\"client\":", client.id)
             for (name, value) in [
                 ("lmid", client.settledThrough), ("registered", client.registered), ("seen", client.seen),
             ] {
-                writer.byte(UInt8(ascii: ","))
-                writer.string(name)
-                writer.byte(UInt8(ascii: ":"))
+                writer.member(name)
                 writer.integer(value)
             }
             writer.byte(UInt8(ascii: "}"))
         }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }

@@ -35,27 +35,16 @@ package struct PullAnswer: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 256 + frames.reduce(0) { $0 + $1.count } + (kept.count + added.count) * 64)
-        writer.literal("{\"state\":")
-        writer.string(cursorState.rawValue)
-        writer.literal(",\"cur\":")
-        writer.string(cursor)
-        writer.literal(",\"keep\":")
-        writer.array(kept) { $1.write(to: &$0) }
-        writer.literal(",\"purge\":")
-        writer.array(purged) { $0.string($1.text) }
-        writer.literal(",\"new\":")
-        writer.array(added) { $1.write(to: &$0) }
-        writer.literal(",\"lmid\":")
-        writer.integer(settledThrough)
-        writer.literal(",\"changes\":")
-        writer.array(frames) { $0.raw($1) }
+        writer.string("{\"state\":", cursorState.rawValue)
+        writer.string(",\"cur\":", cursor)
+        writer.array(",\"keep\":", kept) { $1.write(to: &$0) }
+        writer.array(",\"purge\":", purged) { $0.string($1.text) }
+        writer.array(",\"new\":", added) { $1.write(to: &$0) }
+        writer.integer(",\"lmid\":", settledThrough)
+        writer.array(",\"changes\":", frames) { $0.raw($1) }
         writer.literal(hasMore ? ",\"more\":true" : ",\"more\":false")
-        if leftOut > 0 {
-            writer.literal(",\"left\":")
-            writer.integer(Int64(leftOut))
-        }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        if leftOut > 0 { writer.integer(",\"left\":", Int64(leftOut)) }
+        return writer.ended()
     }
 
     /// Reads an answer, each of its frames included.

@@ -14,12 +14,9 @@ package struct PushAnswer: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 48 + outcomes.count * 96)
-        writer.literal("{\"lmid\":")
-        writer.integer(settledThrough)
-        writer.literal(",\"res\":")
-        writer.array(outcomes) { $1.write(to: &$0) }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        writer.integer("{\"lmid\":", settledThrough)
+        writer.array(",\"res\":", outcomes) { $1.write(to: &$0) }
+        return writer.ended()
     }
 
     /// Reads an answer.

@@ -45,14 +45,9 @@ package struct PushCall: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
-        writer.literal("{\"client\":")
-        writer.id(client)
-        writer.literal(",\"conn\":")
-        writer.integer(connection)
-        if let app {
-            writer.literal(",\"app\":")
-            writer.string(app)
-        }
+        writer.id("{\"client\":", client)
+        writer.integer(",\"conn\":", connection)
+        if let app { writer.string(",\"app\":", app) }
         writer.byte(UInt8(ascii: ","))
         push.writeBody(to: &writer)
         return writer.bytes

@@ -18,9 +18,7 @@ package struct RegisterCall: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 64)
-        writer.literal("{\"client\":")
-        writer.id(client)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        writer.id("{\"client\":", client)
+        return writer.ended()
     }
 }

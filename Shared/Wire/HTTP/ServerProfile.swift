@@ -20,15 +20,12 @@ package struct ServerProfile: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
-        writer.literal("{\"server\":")
-        writer.string(server)
-        writer.literal(",\"versions\":")
-        writer.array(versions) { $0.integer($1) }
+        writer.string("{\"server\":", server)
+        writer.array(",\"versions\":", versions) { $0.integer($1) }
         writer.literal(",\"schema\":")
         schema.write(to: &writer)
         writer.literal(",\"limits\":")
         limits.write(to: &writer)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 }

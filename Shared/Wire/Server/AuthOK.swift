@@ -9,10 +9,8 @@ package struct AuthOK: Hashable, Sendable {
 
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 48)
-        writer.literal("{\"t\":\"auth_ok\",\"exp\":")
-        writer.integer(expires)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        writer.integer("{\"t\":\"auth_ok\",\"exp\":", expires)
+        return writer.ended()
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> AuthOK {

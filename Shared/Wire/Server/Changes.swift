@@ -133,12 +133,9 @@ package struct ChangesSplice {
         from: String, cursor: String, time: Milliseconds, isLive: Bool, isConsistent: Bool, capacity: Int = 512
     ) {
         writer = JSONWriter(capacity: capacity)
-        writer.literal("{\"t\":\"changes\",\"base\":")
-        writer.string(from)
-        writer.literal(",\"cur\":")
-        writer.string(cursor)
-        writer.literal(",\"ts\":")
-        writer.integer(time)
+        writer.string("{\"t\":\"changes\",\"base\":", from)
+        writer.string(",\"cur\":", cursor)
+        writer.integer(",\"ts\":", time)
         if isLive { writer.literal(",\"live\":true") } else { writer.literal(",\"live\":false") }
         if isConsistent { writer.literal(",\"done\":true") } else { writer.literal(",\"done\":false") }
     }
@@ -147,8 +144,7 @@ package struct ChangesSplice {
     package mutating func group(_ scope: ScopeID, rows: [UInt8]) {
         if groups == 0 { writer.literal(",\"g\":[") } else { writer.byte(UInt8(ascii: ",")) }
         groups += 1
-        writer.literal("{\"s\":")
-        writer.string(scope.text)
+        writer.string("{\"s\":", scope.text)
         writer.literal(",\"r\":[")
         writer.raw(rows)
         writer.literal("]}")
@@ -164,15 +160,10 @@ package struct ChangesSplice {
             settled.write(to: &writer)
         }
         if !grants.isEmpty {
-            writer.literal(",\"acl\":")
-            writer.array(grants) { $1.write(to: &$0) }
+            writer.array(",\"acl\":", grants) { $1.write(to: &$0) }
         }
-        if let durable {
-            writer.literal(",\"durable\":")
-            writer.integer(durable)
-        }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        if let durable { writer.integer(",\"durable\":", durable) }
+        return writer.ended()
     }
 }
 
@@ -269,10 +260,8 @@ package struct Settled: Hashable, Sendable {
 
     /// Appends the object.
     package func write(to writer: inout JSONWriter) {
-        writer.literal("{\"n\":")
-        writer.integer(through)
-        writer.literal(",\"res\":")
-        writer.array(outcomes) { $1.write(to: &$0) }
+        writer.integer("{\"n\":", through)
+        writer.array(",\"res\":", outcomes) { $1.write(to: &$0) }
         writer.byte(UInt8(ascii: "}"))
     }
 

@@ -72,16 +72,11 @@ package struct CompareAnswer: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 192 + parts.count * 72 + (marks?.count ?? 0) * 104)
-        writer.literal("{\"t\":\"compared\",\"rid\":")
-        writer.integer(id)
-        writer.literal(",\"scope\":")
-        writer.string(scope.text)
-        writer.literal(",\"since\":")
-        writer.integer(since)
-        writer.literal(",\"coll\":")
-        writer.string(collection)
-        writer.literal(",\"parts\":")
-        writer.array(parts) { writer, part in
+        writer.integer("{\"t\":\"compared\",\"rid\":", id)
+        writer.string(",\"scope\":", scope.text)
+        writer.integer(",\"since\":", since)
+        writer.string(",\"coll\":", collection)
+        writer.array(",\"parts\":", parts) { writer, part in
             writer.byte(UInt8(ascii: "["))
             for number in [part.low, part.at, part.digest.count] {
                 writer.integer(number)
@@ -91,8 +86,7 @@ package struct CompareAnswer: Hashable, Sendable {
             writer.byte(UInt8(ascii: "]"))
         }
         if let marks {
-            writer.literal(",\"list\":")
-            writer.array(marks) { writer, mark in
+            writer.array(",\"list\":", marks) { writer, mark in
                 writer.byte(UInt8(ascii: "["))
                 writer.id(mark.record)
                 for number in [mark.born, mark.seq] {
@@ -104,12 +98,8 @@ package struct CompareAnswer: Hashable, Sendable {
                 writer.byte(UInt8(ascii: "]"))
             }
         }
-        if let next {
-            writer.literal(",\"next\":")
-            writer.integer(next)
-        }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        if let next { writer.integer(",\"next\":", next) }
+        return writer.ended()
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> CompareAnswer {

@@ -24,19 +24,14 @@ package struct ErrorMessage: Hashable, Sendable {
 
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 160)
-        writer.literal("{\"t\":\"err\",\"code\":")
-        writer.string(code.rawValue)
-        writer.literal(",\"msg\":")
-        writer.string(message)
+        writer.string("{\"t\":\"err\",\"code\":", code.rawValue)
+        writer.string(",\"msg\":", message)
         for (name, value) in [("rid", request), ("retry_ms", retryAfter), ("lmid", settledThrough)] {
             guard let value else { continue }
-            writer.byte(UInt8(ascii: ","))
-            writer.string(name)
-            writer.byte(UInt8(ascii: ":"))
+            writer.member(name)
             writer.integer(value)
         }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        return writer.ended()
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> ErrorMessage {

@@ -13,12 +13,9 @@ package struct GoAway: Hashable, Sendable {
 
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 96)
-        writer.literal("{\"t\":\"goaway\",\"after_ms\":")
-        writer.integer(after)
-        writer.literal(",\"why\":")
-        writer.string(reason)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        writer.integer("{\"t\":\"goaway\",\"after_ms\":", after)
+        writer.string(",\"why\":", reason)
+        return writer.ended()
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> GoAway {

@@ -20,22 +20,13 @@ package struct HistoryAnswer: Hashable, Sendable {
     /// Returns the answer's bytes, the same on a socket and over HTTP.
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 192 + entries.count * 192)
-        writer.literal("{\"t\":\"history\",\"rid\":")
-        writer.integer(id)
-        writer.literal(",\"scope\":")
-        writer.string(scope.text)
-        writer.literal(",\"coll\":")
-        writer.string(key.collection)
-        writer.literal(",\"id\":")
-        writer.id(key.id)
-        if let next {
-            writer.literal(",\"next\":")
-            writer.integer(next)
-        }
-        writer.literal(",\"e\":")
-        writer.array(entries, LedgerEntryCoding.write)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+        writer.integer("{\"t\":\"history\",\"rid\":", id)
+        writer.string(",\"scope\":", scope.text)
+        writer.string(",\"coll\":", key.collection)
+        writer.id(",\"id\":", key.id)
+        if let next { writer.integer(",\"next\":", next) }
+        writer.array(",\"e\":", entries, LedgerEntryCoding.write)
+        return writer.ended()
     }
 
     /// Reads an answer.

@@ -28,10 +28,8 @@ package struct ListedParts: Hashable, Sendable {
     }
 
     func write(to writer: inout JSONWriter) {
-        writer.literal("{\"of\":")
-        writer.integer(Int64(count))
-        writer.literal(",\"in\":")
-        writer.array(listed) { $0.integer(Int64($1)) }
+        writer.integer("{\"of\":", Int64(count))
+        writer.array(",\"in\":", listed) { $0.integer(Int64($1)) }
         writer.byte(UInt8(ascii: "}"))
     }
 }

@@ -25,18 +25,11 @@ package struct PageAnswer: Hashable, Sendable {
     /// Returns the bytes of an answer to `request`, made of rows that are bytes already, comma-separated.
     package static func splice(_ request: PageRequest, rows: [UInt8], next: SequenceNumber?) -> [UInt8] {
         var writer = JSONWriter(capacity: rows.count + 192)
-        writer.literal("{\"t\":\"page\",\"rid\":")
-        writer.integer(request.id)
-        writer.literal(",\"scope\":")
-        writer.string(request.scope.text)
-        writer.literal(",\"since\":")
-        writer.integer(request.since)
-        writer.literal(",\"coll\":")
-        writer.string(request.collection)
-        if let next {
-            writer.literal(",\"next\":")
-            writer.integer(next)
-        }
+        writer.integer("{\"t\":\"page\",\"rid\":", request.id)
+        writer.string(",\"scope\":", request.scope.text)
+        writer.integer(",\"since\":", request.since)
+        writer.string(",\"coll\":", request.collection)
+        if let next { writer.integer(",\"next\":", next) }
         writer.literal(",\"r\":[")
         writer.raw(rows)
         writer.literal("]}")

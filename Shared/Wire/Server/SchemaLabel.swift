@@ -21,14 +21,9 @@ package struct SchemaLabel: Hashable, Sendable {
 
     /// Writes `{"name":…,"version":…,"revision":…}`.
     func write(to writer: inout JSONWriter) {
-        writer.literal("{\"name\":")
-        writer.string(name)
-        writer.literal(",\"version\":")
-        writer.integer(version)
-        if let revision {
-            writer.literal(",\"revision\":")
-            writer.integer(revision)
-        }
+        writer.string("{\"name\":", name)
+        writer.integer(",\"version\":", version)
+        if let revision { writer.integer(",\"revision\":", revision) }
         writer.byte(UInt8(ascii: "}"))
     }
 

@@ -1,1 +1,1 @@
-../../ServerTests/Support/LogCapture.swift
+../../Support/LogCapture.swift

@@ -72,8 +72,8 @@ import TidemarkWire
         for name in ["stuck.sqlite", "stuck.blobs.sqlite"] { #expect(mkfifo("\(folder)/\(name)", 0o600) == 0) }
         let child = try ChildProcess(
             try Binary.path, ["backup", "\(folder)/backup", "--database", "sqlite:\(folder)/stuck.sqlite"])
-        try await withTimeout(.seconds(30), "the backup did not begin") {
-            while !FileManager.default.fileExists(atPath: "\(folder)/backup.partial") { await Task.yield() }
+        try await eventually("the backup did not begin") {
+            FileManager.default.fileExists(atPath: "\(folder)/backup.partial")
         }
         let busy = try await tidemark("backup", "\(folder)/backup", "--database", server.database)
         child.signal(SIGKILL)

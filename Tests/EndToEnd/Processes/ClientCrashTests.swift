@@ -17,7 +17,7 @@ import TidemarkWire
     {
         let server = try await LiveServer.start()
         var storm = try await Storm(on: server)
-        var dice = StormDice(seed: Self.seed)
+        var dice = SplitMix(seed: Self.seed)
         // Some die before their first write, some in the middle of a push.
         for _ in 0..<Self.kills { try await storm.kill(afterLines: Int.random(in: 0...40, using: &dice)) }
         let last = try await storm.finish(after: 50)
@@ -25,19 +25,5 @@ import TidemarkWire
         let truth = try await server.truth([storm.conversation])
         #expect(truth.messages.sorted { $0.born < $1.born }.map(\.order) == Array(1...last))
         #expect(Set(truth.messages.map(\.id)).count == Int(last))
-    }
-}
-
-/// A generator of random numbers (SplitMix64).
-private struct StormDice: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
     }
 }

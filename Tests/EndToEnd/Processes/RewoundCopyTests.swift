@@ -138,7 +138,7 @@ import TidemarkWire
 
     /// Runs a round to its end.
     private func live(_ store: SyncStore) async throws {
-        while try await store.syncNow().phase != .live { await Task.yield() }
+        try await eventually { try await store.syncNow().phase == .live }
     }
 
     /// Waits for the number of notes: others' notes may still be on their way when a round ends.

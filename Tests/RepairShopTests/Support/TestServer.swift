@@ -1,1 +1,1 @@
-../../ServerTests/Support/TestServer.swift
+../../Support/TestServer.swift

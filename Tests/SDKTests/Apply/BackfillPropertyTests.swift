@@ -8,7 +8,7 @@ import TidemarkWire
 @Suite struct BackfillPropertyTests {
     @Test(arguments: 1...10)
     func `pages and frames in any interleaving end in the server's state`(seed: UInt64) throws {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix(seed: seed)
         let bench = try Bench()
         var server = try ModelServer()
         for number in 0..<40 { _ = server.accept([.note(UInt64(number))], from: "bob") }

@@ -13,14 +13,14 @@ import TidemarkWire
         throws
     {
         let bench = try Bench()
-        #expect(try bench.database.lastSync() == nil)
+        #expect(try bench.database.lastKnown().sync == nil)
         try bench.join(RecordKey.room(1).scope)
         var nothing = Changes.make(from: "c0", to: "c1", [])
         nothing.time = 0
         try bench.database.apply(nothing, now: 9_000)
-        #expect(try bench.database.lastSync() == Date(milliseconds: 4_000))
+        #expect(try bench.database.lastKnown().sync == Date(milliseconds: 4_000))
         try bench.apply(from: "c1", to: "c2")
-        #expect(try bench.database.lastSync() == Date(milliseconds: 5_000))
+        #expect(try bench.database.lastKnown().sync == Date(milliseconds: 5_000))
     }
 
     @Test func `connections are counted for good and a client is new until it is welcomed`() throws {

@@ -33,7 +33,7 @@ import TidemarkWire
 
     @Test(arguments: 1...10)
     func `visible rows are the base with pending writes applied, whatever the interleaving`(seed: UInt64) throws {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix(seed: seed)
         let bench = try Bench()
         var server = try ModelServer()
         var oracle = Oracle()

@@ -17,7 +17,7 @@ import TidemarkWire
     }
 
     /// Creations, edits and deletions of a few records, old and new ones in any order.
-    private func changes(_ count: Int, _ dice: inout Dice) -> [Change] {
+    private func changes(_ count: Int, _ dice: inout SplitMix) -> [Change] {
         (0..<count).map { index in
             var fields: Fields = ["text": .string("v\(index)"), "likes": .integer(Int64(index))]
             if dice.chance(20) { fields["unknown"] = .string("kept \(index)") }
@@ -29,7 +29,7 @@ import TidemarkWire
 
     @Test(arguments: [1, 7, 8, 9, 64, 65, 200], 1...4)
     func `a frame of any size has the same result as its changes one by one`(size: Int, seed: UInt64) throws {
-        var dice = Dice(seed: seed &* 1_000 &+ UInt64(size))
+        var dice = SplitMix(seed: seed &* 1_000 &+ UInt64(size))
         let (whole, single) = (try bench(), try bench())
         for frame in 0..<3 {
             let changes = changes(size, &dice)

@@ -39,7 +39,7 @@ import TidemarkModel
             #expect(scheduler.log == ["register app.sync", "request app.sync after 900 s"])
             server.set(mute: true)
             let task = scheduler.grant()
-            while server.connections == 0 { await Task.yield() }
+            try await eventually { server.connections != 0 }
             #expect(scheduler.log.count == 3 && scheduler.log.last == "request app.sync after 900 s")
             task.expire()
             #expect(await task.success() == false)
@@ -62,10 +62,10 @@ import TidemarkModel
             try await write()
             server.set(mute: true)
             let task = scheduler.grant()
-            while server.connections == 0 { await Task.yield() }
+            try await eventually { server.connections != 0 }
             task.expire()
             #expect(await task.success() == false)
-            while server.openConnections > 0 { await Task.yield() }
+            try await eventually { server.openConnections == 0 }
             #expect(store.isPaused)
             server.set(mute: false)
             #expect(await scheduler.grant().success() == true)

@@ -50,7 +50,7 @@ import TidemarkModel
         for seed in 0..<6 {
             digests.append(try await store.blobs.keep(Data(repeating: UInt8(seed), count: 9), in: room))
         }
-        while server.waiting < 2 { await Task.yield() }
+        try await eventually { server.waiting >= 2 }
         server.letGo()
         for digest in digests { try await waiting(digest, for: .held) }
         #expect(server.puts == 6 && server.inFlightMax == 2)
@@ -71,7 +71,7 @@ import TidemarkModel
         #expect(unsent.attempts == 1 && unsent.failure == nil && unsent.lastError != nil)
         #expect(server.shelf.count == 1)
         store.pause()
-        while server.messages.openConnections > 0 { await Task.yield() }
+        try await eventually { server.messages.openConnections == 0 }
         store.resume()
         for try await now in store.blobs.status(of: digest, in: room) where now == .held { break }
         #expect(server.puts == 2 && server.shelf.count == 1)
@@ -121,7 +121,7 @@ import TidemarkModel
         let keys = try await [
             store.blobs.keep(photo, in: room), store.blobs.keep(Data("other".utf8), in: room),
         ]
-        while server.waiting < 2 { await Task.yield() }
+        try await eventually { server.waiting >= 2 }
         server.letGo()
         for key in keys { try await waiting(key, for: .held) }
         #expect(tokens.given <= 3 && server.calls.count == 4)
@@ -175,7 +175,7 @@ import TidemarkModel
             _ = try await store.syncNow()
             _ = ends.next()
         }
-        while server.waiting < 1 { await Task.yield() }
+        try await eventually { server.waiting >= 1 }
         for _ in 0..<50_000 where ends.given == 0 { await Task.yield() }
         #expect(ends.given == 0)
         server.letGo()
@@ -193,7 +193,7 @@ import TidemarkModel
         server.holdBack()
         let store = store
         let round = Task { await store.runOnce(deadline: .seconds(3_600)) }
-        while server.waiting < 1 { await Task.yield() }
+        try await eventually { server.waiting >= 1 }
         for _ in 0..<50_000 where !store.isPaused { await Task.yield() }
         #expect(!store.isPaused)
         server.letGo()
@@ -224,7 +224,7 @@ import TidemarkModel
         server.holdBack()
         let (store, room) = (store, room)
         let lookers = (0..<5).map { _ in Task { try await store.blobs.read(digest, in: room) } }
-        while server.waiting < 1 { await Task.yield() }
+        try await eventually { server.waiting >= 1 }
         lookers[0].cancel()
         await #expect(throws: CancellationError.self) { try await lookers[0].value }
         server.letGo()
@@ -282,9 +282,9 @@ import TidemarkModel
             let digest = server.put(photo + [UInt8(number)], in: room)
             return Task { try await store.blobs.read(digest, in: room) }
         }
-        while server.waiting < 4 { await Task.yield() }
+        try await eventually { server.waiting >= 4 }
         let end = Task { await store.disconnect() }
-        while store.currentStatus.phase != .stopped, server.messages.openConnections > 0 { await Task.yield() }
+        try await eventually { store.currentStatus.phase == .stopped || server.messages.openConnections == 0 }
         server.letGo()
         await end.value
         var told = 0

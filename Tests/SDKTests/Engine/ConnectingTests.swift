@@ -58,7 +58,7 @@ import TidemarkWire
         for await status in store.status where status.phase == .live { break }
         await store.disconnect()
         for await status in store.status where status.phase == .stopped { break }
-        while server.openConnections > 0, !Task.isCancelled { await Task.yield() }
+        try await eventually { server.openConnections == 0 }
         caller.cancel()
         try await caller.value
     }

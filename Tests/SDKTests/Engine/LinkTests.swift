@@ -64,7 +64,7 @@ import TidemarkWire
         for yields in 40..<60 {
             let network = StuckNetwork()
             try store.connect(to: "http://test", transport: network) { "t" }
-            while network.opened == 0 { await Task.yield() }
+            try await eventually { network.opened != 0 }
             for _ in 0..<yields { await Task.yield() }
             await store.disconnect()
             #expect(network.opened == network.closed, "after \(yields) turns")
@@ -74,9 +74,9 @@ import TidemarkWire
     @Test func `a connection that its other end closes is closed here as well, once`() async throws {
         let network = StuckNetwork()
         try store.connect(to: "http://test", transport: network) { "t" }
-        while network.opened == 0 { await Task.yield() }
+        try await eventually { network.opened != 0 }
         network.cut()
-        while network.closed == 0, !Task.isCancelled { await Task.yield() }
+        try await eventually { network.closed != 0 }
         await store.disconnect()
         #expect(network.opened == 1 && network.closed == 1)
     }
@@ -86,12 +86,12 @@ import TidemarkWire
         try store.connect(to: "http://test", transport: network) { "t" }
         _ = try await store.syncNow()
         store.pause()
-        while server.openConnections > 0 { await Task.yield() }
+        try await eventually { server.openConnections == 0 }
         store.resume()
         _ = try await store.syncNow()
         // This frame cannot be applied, and must not be tried.
         network.haunt(with: ServerMessage.changes(.make(from: "nowhere", to: "elsewhere", [])).encode())
-        while !network.isAtRest { await Task.yield() }
+        try await eventually { network.isAtRest }
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
         #expect(try await store.syncNow().phase == .live)
         #expect(server.connections == 2 && server.accepted.count == 1 && store.metrics.failed == 0)
@@ -105,7 +105,7 @@ import TidemarkWire
             for await status in store.status where status.phase == .live { break }
         }
         network.letThrough()
-        while network.isUndecided, !Task.isCancelled { await Task.yield() }
+        try await eventually { !network.isUndecided }
         try #require(!network.isUsed)
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
         #expect(try await store.syncNow().phase == .live)

@@ -159,7 +159,7 @@ import TidemarkWire
         system.yield(Self.path(false))
         // The clock does not move.
         for await status in store.status where status.activity == .offline { break }
-        while server.openConnections > 0, !Task.isCancelled { await Task.yield() }
+        try await eventually { server.openConnections == 0 }
         clock.advance(by: .milliseconds(500))
         system.yield(Self.path(true, "en0"))
         for await status in store.status where status.phase == .live { break }

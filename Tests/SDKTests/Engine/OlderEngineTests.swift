@@ -37,7 +37,7 @@ import TidemarkModel
             await children.add { while !Task.isCancelled { await Task.yield() } }
             for _ in 0..<10_000 { await children.add {} }
             // Each counts its end a moment later; the one that continues is held until it is cancelled.
-            while children.held > 2 {
+            while children.held > 2, !Task.isCancelled {
                 await Task.yield()
                 await children.add {}
             }

@@ -44,7 +44,7 @@ import TidemarkModel
         one.cancel()
         await #expect(throws: CancellationError.self) { try await one.value }
         let two = Task { try await store.syncNow() }
-        while server.connections == 0 { await Task.yield() }
+        try await eventually { server.connections != 0 }
         await store.disconnect()
         _ = try await two.value
     }
@@ -53,7 +53,7 @@ import TidemarkModel
         try connect()
         _ = try await store.syncNow()
         store.pause()
-        while server.openConnections > 0 { await Task.yield() }
+        try await eventually { server.openConnections == 0 }
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
         #expect(try await store.syncNow().activity == .idle)
         #expect(server.accepted.isEmpty)
@@ -61,7 +61,7 @@ import TidemarkModel
         #expect(status.phase == .live)
         #expect(server.accepted.count == 1 && server.connections == 2)
         #expect(store.isPaused)
-        while server.openConnections > 0 { await Task.yield() }
+        try await eventually { server.openConnections == 0 }
         store.resume()
         #expect(try await store.syncNow().phase == .live)
         await store.disconnect()

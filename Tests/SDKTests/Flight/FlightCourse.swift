@@ -38,7 +38,7 @@ struct FlightCourse {
     /// A varied course, by a seed.
     static func varied(_ seed: UInt64, _ recording: FlightRecording = FlightRecording()) -> FlightCourse {
         var course = FlightCourse(EngineTiming(), recording)
-        var dice = Dice(seed: seed)
+        var dice = SplitMix(seed: seed)
         course.run { $0.on(.start) }
         for number in 0..<120 {
             course.run { bench in Self.step(&bench, UInt64(number), &dice) }
@@ -46,7 +46,7 @@ struct FlightCourse {
         return course
     }
 
-    private static func step(_ bench: inout MachineBench, _ number: UInt64, _ dice: inout Dice) {
+    private static func step(_ bench: inout MachineBench, _ number: UInt64, _ dice: inout SplitMix) {
         switch dice.below(16) {
         case 0, 1:
             bench.connect(

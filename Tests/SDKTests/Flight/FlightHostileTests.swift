@@ -12,7 +12,7 @@ import TidemarkModel
 
     @Test(arguments: 1...12 as ClosedRange<UInt64>) func `no number of a file ends the process`(_ seed: UInt64) throws {
         let lines = FlightCourse.varied(seed).recorder.lines()
-        var dice = Dice(seed: seed)
+        var dice = SplitMix(seed: seed)
         for _ in 0..<60 {
             var changed = lines
             for _ in 0..<(1 + dice.below(4)) {
@@ -26,7 +26,7 @@ import TidemarkModel
 
     @Test func `no byte of a file ends the process`() throws {
         let lines = FlightCourse.varied(4).recorder.lines()
-        var dice = Dice(seed: 9)
+        var dice = SplitMix(seed: 9)
         for _ in 0..<400 {
             var bytes = Array(lines.joined(separator: "\n").utf8)
             for _ in 0..<(1 + dice.below(9)) {
@@ -59,7 +59,7 @@ import TidemarkModel
         #expect(throws: MalformedRecording.self) { try Recording(lines: ["{}", "hello", "{\"t\":-4,\"e\":\"tick\"}"]) }
     }
 
-    private static func withOtherNumber(_ line: String, _ dice: inout Dice) -> String {
+    private static func withOtherNumber(_ line: String, _ dice: inout SplitMix) -> String {
         let digits = line.indices.filter { line[$0].isNumber }
         guard !digits.isEmpty else { return line }
         let place = digits[Int(dice.below(UInt64(digits.count)))]

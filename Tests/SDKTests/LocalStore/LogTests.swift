@@ -45,7 +45,7 @@ import TidemarkSQLite
             number += 1
             try write(number, bench)
         } while try logBytes() < Self.copiedAt * 11 / 10
-        while checkpointer.rounds == rounds, !Task.isCancelled { await Task.yield() }
+        try await eventually { checkpointer.rounds != rounds }
         let before = try logBytes()
         for more in 1...5 { try write(number + more, bench) }
         #expect(try logBytes() <= before + 20_000, "begun anew")

@@ -45,7 +45,7 @@ import TidemarkModel
                 group.addTask { try await database.change { db in try Meta.compared.set(Int64(number), db) } }
             }
             group.addTask { @concurrent in
-                while database.writesUnderWay.current < 257 { await Task.yield() }
+                try await eventually { database.writesUnderWay.current >= 257 }
                 release.signal()
             }
             try await group.waitForAll()

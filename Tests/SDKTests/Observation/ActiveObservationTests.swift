@@ -10,14 +10,14 @@ import TidemarkModel
         let store = try SyncStore.test()
         let notes = store.repository(Note.self)
         for _ in 0..<20 {
-            await withTaskGroup(of: Void.self) { group in
+            try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<50 {
                     group.addTask {
                         // A failed observation would not be one that ends.
                         do { for try await _ in notes.observe() {} } catch { Issue.record(error) }
                     }
                 }
-                while store.database.changes.waiting < 50 { await Task.yield() }
+                try await eventually { store.database.changes.waiting >= 50 }
                 let active = try? await store.diagnostics().activeObservations
                 #expect(active?.map(\.count) == [50])
                 group.cancelAll()

@@ -131,7 +131,7 @@ import TidemarkModel
                 await watch.changed()
                 return Task.isCancelled
             }
-            while bench.database.changes.waiting == 0 { await Task.yield() }
+            try await eventually { bench.database.changes.waiting != 0 }
             if ending { waiting.cancel() } else { try bench.write(1, .note(1)) }
             #expect(await waiting.value == ending)
             try read(notes)

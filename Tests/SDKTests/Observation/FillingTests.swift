@@ -20,7 +20,7 @@ import TidemarkModel
         #expect(try await filling.next() == true)
         async let seen = first(of: notes.observe(where: nil, in: room, whenFilled: true))
         async let everywhere = first(of: notes.observe(where: nil, whenFilled: true))
-        while store.database.changes.waiting < 2, !Task.isCancelled { await Task.yield() }
+        try await eventually { store.database.changes.waiting >= 2 }
         try bench.page(room, "rooms", .room(1, seq: 1))
         try bench.write(1, .note(9))
         try bench.page(room, "notes", .note(1, seq: 10))

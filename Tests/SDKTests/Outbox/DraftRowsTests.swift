@@ -8,7 +8,7 @@ import TidemarkModel
 @Suite struct DraftRowsTests {
     /// Mutations that all apply, of few records: each record is met again before and after it is written.
     private func course(_ seed: UInt64, _ count: Int) -> [Mutation] {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix(seed: seed)
         var live: Set<UInt64> = []
         var known: Set<UInt64> = []
         return [.room()]

@@ -69,7 +69,7 @@ import TidemarkWire
 
     @Test(arguments: 1...6)
     func `nothing depends on whether the base of a new record has a row`(seed: UInt64) throws {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix(seed: seed)
         let benches = [try Bench(), try Bench()]
         var server = try ModelServer()
         var (cursor, id, since) = (SequenceNumber(0), UInt64(0), SequenceNumber(1))

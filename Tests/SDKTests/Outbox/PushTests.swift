@@ -37,12 +37,11 @@ import TidemarkWire
         try bench.write(2, .room(2))
         #expect(try push(bench, count: 1) == [1])
         #expect(try push(bench, count: 1) == [1])
-        try bench.database.noteFailure("no network")
         #expect(try bench.database.step(of: .transaction(1)) == .sending)
         #expect(try bench.database.step(of: .transaction(2)) == .queued)
         #expect(
             try bench.string("SELECT group_concat(state || attempts || coalesce(last_error, '-')) FROM tidemark_outbox")
-                == "sending2no network,queued0-")
+                == "sending2-,queued0-")
         #expect(try bench.database.pendingCount() == 2)
     }
 

@@ -117,7 +117,7 @@ import TidemarkWire
     func `after any sequence of writes, searches, closings and kills, a search finds the table's rows`(
         seed: UInt64
     ) async throws {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix(seed: seed)
         var (bench, copies) = (try bench(), 0)
         try bench.write(1, .room())
         for step in 2..<250 as Range<UInt64> {

@@ -69,7 +69,7 @@ import TidemarkWire
         try first.database.close()
         let again = try bench(rest: .milliseconds(1))
         let upkeep = again.database.searchUpkeep
-        while upkeep.steps == 0 || !upkeep.isIdle, !Task.isCancelled { await Task.yield() }
+        try await eventually { upkeep.steps != 0 && upkeep.isIdle }
         #expect(upkeep.steps > 1, "in small steps")
         #expect(try isMerged(again))
         #expect(try await found(again) == 2_400)

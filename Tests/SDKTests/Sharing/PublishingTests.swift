@@ -51,6 +51,7 @@ import TidemarkModel
                     let texts = try bench.shared.published("texts", as: [String].self)?.value ?? []
                     #expect(texts == (0..<texts.count).map { "\($0 + 101)" })
                     seen = texts.count
+                    try Task.checkCancellation()
                     await Task.yield()
                 }
             }

@@ -84,7 +84,7 @@ struct ModelServer {
 
 extension Mutation {
     /// Some mutation of one of a few notes, often one that does not apply.
-    static func random(_ dice: inout Dice) -> Mutation {
+    static func random(_ dice: inout SplitMix) -> Mutation {
         let key = RecordKey.note(dice.below(6))
         let word = FieldValue.string("w\(dice.below(4))")
         var fields = Fields()

@@ -28,7 +28,7 @@ import TidemarkModel
         try store.connect(to: "http://test", transport: ScriptedServer()) { "t" }
         await Watching.wait { line.activity == .completed }
         #expect(line.text == "Up to date")
-        while line.activity == .completed {
+        while line.activity == .completed, !Task.isCancelled {
             // Slowly: the engine's alarms sleep on the same clock.
             clock.advance(by: .milliseconds(50))
             for _ in 0..<100 { await Task.yield() }

@@ -152,7 +152,7 @@ import TidemarkStore
                 try await call.send(try room.head(Self.digest, "Content-Length: 300000"))
                 try await room.uploads(are: 1)
                 await room.server.stop()
-                while !room.server.node.isDraining { await Task.yield() }
+                try await eventually { room.server.node.isDraining }
                 try await call.send(Self.bytes)
                 #expect(try await call.readToEnd().hasPrefix("HTTP/1.1 201 "))
             }
@@ -163,7 +163,7 @@ import TidemarkStore
     @Test func `a download that the store cuts short has no regular end`() async throws {
         try await BlobRoom.running(blobs: TornBlobStore()) { room in
             await #expect(throws: NIOTransportError.self) { try await room.call("GET", Self.bytes) }
-            while room.server.node.blobs.counts.downloads > 0 { await Task.yield() }
+            try await eventually { room.server.node.blobs.counts.downloads == 0 }
         }
     }
 }
@@ -171,7 +171,7 @@ import TidemarkStore
 extension BlobRoom {
     /// Waits until the server has so many uploads in progress.
     fileprivate func uploads(are count: Int) async throws {
-        while server.node.blobs.counts.uploads != count { await Task.yield() }
+        try await eventually { server.node.blobs.counts.uploads == count }
     }
 }
 

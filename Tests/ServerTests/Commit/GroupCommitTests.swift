@@ -227,7 +227,7 @@ final class NotingClock: Clock, Sendable {
                     settle.yield($0)
                 }
             }
-            while store.faults.withLock({ $0.ahead }) == 0, !Task.isCancelled { await Task.yield() }
+            try await eventually { store.faults.withLock({ $0.ahead }) != 0 }
             store.release()
             #expect(try await first.isSettled)
             var iterator = outcomes.makeAsyncIterator()
@@ -349,9 +349,7 @@ final class NotingClock: Clock, Sendable {
             await store.tried(1)
             async let second = outcome(of: try submission(2, from: 1, [Sample.profile(21)]), by: commits)
             async let third = outcome(of: try submission(1, from: 4, [Sample.profile(14)]), by: commits)
-            while commits.lanes.withLock({ $0.open[workspace]?.waiting }) != 2, !Task.isCancelled {
-                await Task.yield()
-            }
+            try await eventually { commits.lanes.withLock({ $0.open[workspace]?.waiting }) == 2 }
             store.release()
             guard case .settled(3, let results) = try await first else {
                 Issue.record("the push is not settled")
@@ -468,7 +466,7 @@ final class NotingClock: Clock, Sendable {
         commits.submit(entries, knowing: &known)
         #expect(answers.withLock { $0 } == [2: .overloaded])
         try await running(commits) {
-            while answers.withLock({ $0.count }) < 3, !Task.isCancelled { await Task.yield() }
+            try await eventually { answers.withLock({ $0.count }) >= 3 }
         }
         #expect(answers.withLock { answers in [0, 1].map { answers[$0]?.isSettled } } == [true, true])
         #expect(published.batches.withLock { $0.flatMap(\.records).map(\.key.id) } == [Sample.id(11), Sample.id(12)])
@@ -485,7 +483,7 @@ final class NotingClock: Clock, Sendable {
             await store.tried(1)
             await group.triggerGracefulShutdown()
             // The trigger reaches the service in another task; submissions before it are still accepted.
-            while !commits.lanes.withLock({ $0.isClosed }), !Task.isCancelled { await Task.yield() }
+            try await eventually { commits.lanes.withLock({ $0.isClosed }) }
             let late = Lock<PushOutcome?>(nil)
             commits.submit(try submission(1, from: 2, [Sample.profile(12)]), in: workspace) { outcome in
                 late.withLock { $0 = outcome }

@@ -38,7 +38,7 @@ import TidemarkWire
             store.faults.withLock { $0.isHeld = true }
             async let first = push(server, client: 1, 11)
             async let second = push(server, client: 2, 12)
-            while server.calls < 2 { await Task.yield() }
+            try await eventually { server.calls >= 2 }
             for path in ["/v1/pull", "/v1/clients", "/v1/push", "/v1/page", "/v1/history"] {
                 let third = try await server.post(path, as: "bob", body: "{}")
                 #expect(third.status == 429 && third.text.contains(#""code":"rate_limited""#))
@@ -58,7 +58,7 @@ import TidemarkWire
         try await TestServer.running { server in
             let body = try await waitingPull(server, as: "bob")
             async let waiting = server.post("/v1/pull", as: "bob", body: body)
-            while server.watchers == 0 { await Task.yield() }
+            try await eventually { server.watchers != 0 }
             #expect(server.calls == 1)
             await server.stop()
             #expect(try await waiting.status == 200)

@@ -66,7 +66,7 @@ import TidemarkWire
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let cursor = try changes(try await pull(server, as: "bob")).last?.cursor
             async let waiting = pull(server, as: "bob", cursor: cursor, scopes: [directory], wait: 25_000)
-            while server.watchers == 0 { await Task.yield() }
+            try await eventually { server.watchers != 0 }
             try await ann.push(from: 1, Sample.conversation(10, of: "ann"))
             _ = try await ann.settled(through: 1)
             try await ann.push(from: 2, Sample.profile(11))
@@ -90,7 +90,7 @@ import TidemarkWire
         try await TestServer.running { server in
             let cursor = try changes(try await pull(server, as: "bob")).last?.cursor
             async let waiting = pull(server, as: "bob", cursor: cursor, scopes: [directory], wait: 25_000)
-            while server.watchers == 0 { await Task.yield() }
+            try await eventually { server.watchers != 0 }
             await server.stop()
             #expect(try await waiting.cursorState == .ok)
         }

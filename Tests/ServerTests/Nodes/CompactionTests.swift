@@ -151,8 +151,8 @@ import TidemarkWire
             _ = try await cyd.settled(through: 1)
             for client in [bob, cyd] {
                 await client.leave()
-                while server.node.connectionCounts.isConnected(.init(workspace: Self.workspace, client: client.id)) {
-                    await Task.yield()
+                try await eventually {
+                    !server.node.connectionCounts.isConnected(.init(workspace: Self.workspace, client: client.id))
                 }
             }
             try await service(server, store).removeUnusedClients()
@@ -176,7 +176,7 @@ import TidemarkWire
             }
         ) { server in
             _ = try await leaveAndDelete(server)
-            while store.snapshot.records(in: Self.workspace).count > 1, !Task.isCancelled { await Task.yield() }
+            try await eventually { store.snapshot.records(in: Self.workspace).count <= 1 }
         }
         #expect(log.lines.contains { $0.hasPrefix("info Compacted a workspace") && $0.contains("tombstones=1") })
     }

@@ -82,7 +82,7 @@ import TidemarkWire
             _ = try await ann.settled(through: 1)
             #expect(!server.node.feeds.all.isEmpty)
             await ann.leave()
-            while !server.node.feeds.all.isEmpty { await Task.yield() }
+            try await eventually { server.node.feeds.all.isEmpty }
             let again = try await TestClient.greeting(server, as: "ann", 1, isNew: false, counter: 2)
             _ = try await again.welcome()
             _ = try await again.changes()

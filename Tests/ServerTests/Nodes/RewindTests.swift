@@ -169,7 +169,7 @@ import TidemarkWire
             async let waiting = server.post(
                 "/v1/pull", as: "ann",
                 body: #"{"cursor":"\#(cursor)","scopes":[["directory",0]],"wait_ms":600000}"#)
-            while server.watchers == 0, !Task.isCancelled { await Task.yield() }
+            try await eventually { server.watchers != 0 }
             store.restore(kept)
             #expect(try await waiting.text.contains(#""state":"resync""#))
         }

@@ -169,7 +169,7 @@ import TidemarkWire
             environment: ["TIDEMARK_SECRET_FILE": path, "TIDEMARK_SCHEMA": TestServer.schemaFile])
         let fromText = try configuration([:])
         let head = try #require(fromFile.cursors).cursor(.start, workspace: "w")
-        #expect(try #require(fromText.cursors).open(head, workspace: "w") != nil)
+        #expect(try #require(fromText.cursors).read(head, workspace: "w") != nil)
         let secret = try #require(fromFile.secret)
         #expect("\(secret)".contains(Self.secret) == false)
     }

@@ -220,7 +220,7 @@ import TidemarkWire
             let cursor = try PullAnswer.decode(start.body).cursor
             let wait = #"{"client":"\#(phone.id)","cursor":"\#(cursor)","scopes":[["directory",0]],"wait_ms":600000}"#
             async let poll = call(server, "POST", "/v1/pull", wait, by: old)
-            while server.watchers == 0 { await Task.yield() }
+            try await eventually { server.watchers != 0 }
             #expect(try await revoke(server, #"{"client":"\#(phone.id)"}"#, by: old).status == 200)
             #expect(try await poll.status == 401)
         }
@@ -299,7 +299,7 @@ import TidemarkWire
                 let wait =
                     #"{"client":"\#(phone.id)","cursor":"\#(cursor)","scopes":[["directory",0]],"wait_ms":600000}"#
                 async let poll = call(other, "POST", "/v1/pull", wait, by: old)
-                while other.watchers == 0 { await Task.yield() }
+                try await eventually { other.watchers != 0 }
                 #expect(try await revoke(one, #"{"client":"\#(phone.id)"}"#, by: old).status == 200)
                 #expect(try await phone.closeCode() == 4403)
                 #expect(try await poll.status == 401)

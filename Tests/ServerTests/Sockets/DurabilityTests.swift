@@ -99,7 +99,7 @@ import TidemarkWire
             #expect(try await ann.settled(through: 1).allSatisfy { $0.durable == nil })
             // Two more, since one may have begun before.
             let looks = store.faults.withLock { $0.looks }
-            while store.faults.withLock({ $0.looks }) < looks + 2 { await Task.yield() }
+            try await eventually { store.faults.withLock({ $0.looks }) >= looks + 2 }
             #expect(log.lines.contains { $0.contains("Fewer standbys confirm than wanted") })
             store.faults.withLock { $0.confirmed = 10 }
             var told: SequenceNumber?

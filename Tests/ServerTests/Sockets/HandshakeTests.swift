@@ -74,7 +74,7 @@ import TidemarkWire
                 last = next
             }
             // The server forgets a connection once the peer has answered its close frame.
-            while server.node.connectionCount > 1, !Task.isCancelled { await Task.yield() }
+            try await eventually { server.node.connectionCount <= 1 }
             #expect(server.node.connectionCount == 1)
             _ = try await last.changes()
             try await last.push(from: 1, Sample.profile(10))
@@ -90,7 +90,7 @@ import TidemarkWire
             #expect(try await third.closeCode() == 4429)
             let bob = try await TestClient.welcomed(server, as: "bob", 4)
             await first.leave()
-            while server.node.connectionCount > 2, !Task.isCancelled { await Task.yield() }
+            try await eventually { server.node.connectionCount <= 2 }
             let again = try await TestClient.welcomed(server, as: "ann", 3)
             #expect(server.node.connectionCount == 3)
             // A connection lives as long as its object.

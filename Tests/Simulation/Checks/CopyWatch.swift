@@ -129,7 +129,7 @@ struct CopyWatch {
         switch message {
         case .welcome(let welcome):
             let world = device.world
-            let isKnown = device.connection?.seal?.open(cursor, workspace: World.workspace.text) != nil
+            let isKnown = device.connection?.seal?.read(cursor, workspace: World.workspace.text) != nil
             if position >= world.database.tables.horizon(of: World.workspace), isKnown, welcome.epoch < epoch {
                 world.broke(.epochs, "d\(device.number): welcomed in \(welcome.epoch) with a cursor of \(epoch)")
             }

@@ -1,3 +1,5 @@
+import TidemarkModel
+
 /// The frequency of each fault, in a thousand opportunities. Each seed draws a subset: faults that mask each other hide
 /// bugs.
 struct FaultRates {

@@ -21,19 +21,6 @@ struct LiveRun {
 
     private let clock = ContinuousClock()
 
-    init(
-        rates: [Int] = [1, 50, 1_000], seconds: Int = 5, burst: Int = 20_000, idle: Int = 20, textBytes: Int = 100,
-        hasChat: Bool = true, prefersExecutors: Bool = true
-    ) {
-        self.rates = rates
-        self.seconds = seconds
-        self.burst = burst
-        self.idle = idle
-        self.textBytes = textBytes
-        self.hasChat = hasChat
-        self.prefersExecutors = prefersExecutors
-    }
-
     func run(on target: LoadTarget) async throws -> LimitTable {
         let folder = try TemporaryFolder("tidemark-bench")
         defer { withExtendedLifetime(folder) {} }

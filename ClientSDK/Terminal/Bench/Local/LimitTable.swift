@@ -1,3 +1,4 @@
+import TidemarkCommandLine
 import TidemarkModel
 
 /// Figures beside those of SQLite alone, and beside their limits.
@@ -75,9 +76,12 @@ struct LimitTable {
     }
 
     /// Prints the table and, if requested, the JSON object as the last line.
-    func show(json wantsJSON: Bool) {
+    ///
+    /// - Throws: `CommandFailure` in a strict run that missed a limit.
+    func show(json wantsJSON: Bool, isStrict: Bool = false) throws {
         print("bench \(bench)\n\(text)")
         if wantsJSON { print(json) }
+        if isStrict, !missed.isEmpty { throw CommandFailure("missed: \(missed.joined(separator: "; "))") }
     }
 
     private func isKept(_ limit: Limit, _ row: Row) -> Bool {

@@ -19,12 +19,6 @@ struct LocalRun {
 
     let clock = ContinuousClock()
 
-    init(messages: Int = 100_000, conversations: Int = 1_000, rounds: Int = 200) {
-        self.messages = messages
-        self.conversations = conversations
-        self.rounds = rounds
-    }
-
     func run() async throws -> LimitTable {
         let folder = try TemporaryFolder("tidemark-bench")
         defer { withExtendedLifetime(folder) {} }

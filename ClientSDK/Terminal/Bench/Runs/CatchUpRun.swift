@@ -25,7 +25,7 @@ struct CatchUpRun {
         let seed = UInt64.random(in: 0 ... .max)
         let (records, textBytes) = (Int64(records), textBytes)
         try await crew.openPublishers(Self.loaders, on: ground) { index in
-            var seeds = SplitMix(state: seed &+ UInt64(index))
+            var seeds = SplitMix(seed: seed &+ UInt64(index))
             let share = records / Int64(Self.loaders) + (Int64(index) < records % Int64(Self.loaders) ? 1 : 0)
             return Publisher(
                 hello: try target.hello(loaders[index]),

@@ -29,7 +29,7 @@ struct FanOutRun {
         let seed = UInt64.random(in: 0 ... .max)
         let textBytes = textBytes
         try await crew.openPublishers(writers, on: ground) { index in
-            var seeds = SplitMix(state: seed &+ UInt64(index))
+            var seeds = SplitMix(seed: seed &+ UInt64(index))
             return Publisher(
                 hello: try target.hello(authors[index]),
                 template: PushTemplate(conversation: conversation, seed: seeds.next(), textBytes: textBytes),

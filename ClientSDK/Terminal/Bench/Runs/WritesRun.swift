@@ -23,7 +23,7 @@ struct WritesRun {
         let (textBytes, sharing, inFlight) = (textBytes, sharing, inFlight)
         try await crew.openPublishers(writers, on: ground) { index in
             let id = conversations[index / sharing]
-            var seeds = SplitMix(state: seed &+ UInt64(index))
+            var seeds = SplitMix(seed: seed &+ UInt64(index))
             return Publisher(
                 hello: try target.hello(Self.user(index)),
                 template: PushTemplate(conversation: id, seed: seeds.next(), textBytes: textBytes),

@@ -22,9 +22,6 @@ struct LatencyLog: Sendable {
 
     mutating func removeAll() { samples.removeAll(keepingCapacity: true) }
 
-    /// Returns the time that the given share (0…1) of samples does not exceed, in milliseconds; 0 without samples.
-    func milliseconds(at share: Double) -> Double { percentiles([share])[0] }
-
     /// Returns the times of several shares with one sort.
     func percentiles(_ shares: [Double]) -> [Double] {
         guard !samples.isEmpty else { return shares.map { _ in 0 } }

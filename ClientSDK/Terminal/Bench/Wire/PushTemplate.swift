@@ -18,7 +18,7 @@ struct PushTemplate {
     ///   - seed: the seed of the ids; a different one for every writer and run.
     ///   - textBytes: the length of the message's text; at least the stamp's.
     init(conversation: LocalID, seed: UInt64, textBytes: Int) {
-        generator = SplitMix(state: seed)
+        generator = SplitMix(seed: seed)
         middle = Array("\",\"f\":{\"conversationId\":\"\(conversation)\",\"sentAt\":".utf8)
         padding = max(0, textBytes - Self.stampDigits - 1)
     }
@@ -69,17 +69,5 @@ struct PushTemplate {
 
     private mutating func makeID(_ now: Milliseconds) -> UniqueID {
         .version7(milliseconds: now, random: (generator.next(), generator.next()))
-    }
-}
-
-/// A small seeded generator (SplitMix64): the same seed plays the same load and the same demo.
-struct SplitMix: RandomNumberGenerator, Sendable {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
     }
 }

@@ -37,7 +37,6 @@ final class Backstage: Sendable {
 
     var urls: [String] { settings.map { "http://\($0.listen)" } }
     var killed: Int { kills.current }
-    var running: Int { servers.withLock { $0.count(where: \.isRunning) } }
 
     /// Kills a server with SIGKILL and restarts it after a while.
     func kill(_ index: Int, downFor pause: Duration, _ notebook: Notebook) async throws {

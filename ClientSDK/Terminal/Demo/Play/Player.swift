@@ -152,7 +152,7 @@ struct Player: Sendable {
 
     /// Executes the orders to kill one after the other.
     private func killServers(_ orders: AsyncStream<Int>) async throws {
-        var generator = SplitMix(state: seed ^ 0x6b69_6c6c)
+        var generator = SplitMix(seed: seed ^ 0x6b69_6c6c)
         for await number in orders {
             // Only a server with traffic can be hit in the middle of something.
             _ = try await company.gather(atMost: Backstage.calmMax)

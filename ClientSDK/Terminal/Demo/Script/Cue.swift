@@ -43,7 +43,7 @@ struct Casting: Sendable {
 
     init(devices: Int, seed: UInt64) {
         self.devices = max(1, devices)
-        generator = SplitMix(state: seed)
+        generator = SplitMix(seed: seed)
     }
 
     /// Returns the cues of one event.

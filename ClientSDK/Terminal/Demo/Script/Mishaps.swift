@@ -1,3 +1,5 @@
+import TidemarkModel
+
 /// The seeded plan of mishaps: kills, and devices without network. Positions count messages.
 struct Mishaps: Hashable, Sendable {
     /// A device that is offline from one message to another.
@@ -12,7 +14,7 @@ struct Mishaps: Hashable, Sendable {
 
     /// Spreads `kills` over the play, and takes each device off the network about twice, never all at once.
     init(messages: Int, devices: Int, kills: Int, seed: UInt64) {
-        var generator = SplitMix(state: seed ^ 0x6d69_7368_6170_7321)
+        var generator = SplitMix(seed: seed ^ 0x6d69_7368_6170_7321)
         let step = messages / (kills + 1)
         self.kills = (0..<kills).map { index in
             let middle = (index + 1) * step

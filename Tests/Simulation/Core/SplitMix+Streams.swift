@@ -1,21 +1,13 @@
-/// A seeded stream of numbers (SplitMix64; Steele, Lea and Flood 2014). Each component has a stream of its own: one
-/// draw more in a component does not shift the others.
-struct SplitMix {
-    private var state: UInt64
+import TidemarkModel
 
+/// Each component has a stream of its own: one draw more in a component does not shift the others.
+extension SplitMix {
     init(seed: UInt64, _ label: String) {
         // FNV-1a over the label keeps the streams of one seed apart.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in label.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        state = seed &* 0x9e37_79b9_7f4a_7c15 ^ hash
+        self.init(seed: seed &* 0x9e37_79b9_7f4a_7c15 ^ hash)
         _ = next()
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
     }
 
     /// A number from 0 up to, and without, `count`; 0 when there is none.

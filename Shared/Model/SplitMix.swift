@@ -1,0 +1,13 @@
+/// A seeded generator (SplitMix64; Steele, Lea and Flood 2014): the same numbers for the same seed, on every system.
+package struct SplitMix: RandomNumberGenerator, Sendable {
+    package private(set) var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
+    }
+}
