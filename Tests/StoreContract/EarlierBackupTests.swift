@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidemarkAssembly
 import TidemarkModel
+import TidemarkOperations
 import TidemarkPostgres
 import TidemarkStore
 

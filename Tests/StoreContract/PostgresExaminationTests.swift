@@ -74,10 +74,10 @@ struct PostgresExaminationTests {
         var ground = examination.ground
         ground.elsewhere = []
         var found = Doctor.judge(ground, isKnown: examination.generation != nil)
-        if let generation = examination.generation, let oldest = examination.oldest {
+        if let generation = examination.generation {
             found.append(
                 Doctor.generation(
-                    generation, oldest: oldest, own: own, "PostgreSQL", examination.ground))
+                    generation, own: own, "PostgreSQL", examination.ground))
         }
         return (examination, found)
     }

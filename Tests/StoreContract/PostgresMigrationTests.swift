@@ -71,7 +71,7 @@ struct PostgresMigrationTests {
             var options = TestSchema.options
             options.migrationTimeout = .milliseconds(300)
             let next = PostgresExamination.own + 1
-            let slow = [Generation(next, "slow", steps: [.init("slow", .tables(["SELECT pg_sleep(1)::text"]))])]
+            let slow = [Generation(next, "slow", steps: [.init("slow", .tables(["SELECT count(*) FROM pg_sleep(1)"]))])]
             let hurried = try PostgresStore(
                 configuration: schema.configuration(), node: 1, options: options, generations: slow,
                 logger: TestSchema.logger)

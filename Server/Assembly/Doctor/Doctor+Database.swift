@@ -38,7 +38,7 @@ extension Doctor {
             let state = try EmbeddedSnapshot.with(path) { try $0.state() }
             found.append(
                 Self.generation(
-                    state.generation, oldest: state.oldest, own: EmbeddedSnapshot.own, "SQLite \(state.version)")
+                    state.generation, own: EmbeddedSnapshot.own, "SQLite \(state.version)")
             )
             found.append(backup(try await EmbeddedBackupNote(beside: path).lastVerifiedBackup(), configuration))
         } catch {
@@ -57,7 +57,7 @@ extension Doctor {
     ///   - role: the role of PostgreSQL that the connection has.
     ///   - foreignOwner: the role that the tables belong to, if it is another one.
     static func generation(
-        _ generation: Int, oldest: Int, own: Int, _ engine: String, role: String? = nil, foreignOwner: String? = nil,
+        _ generation: Int, own: Int, _ engine: String, role: String? = nil, foreignOwner: String? = nil,
         hasData: Bool = true
     ) -> DoctorFinding {
         let what = "\(engine), tables of generation \(generation), this version's is \(own)"

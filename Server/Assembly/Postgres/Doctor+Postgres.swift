@@ -17,7 +17,7 @@ extension Doctor {
                 try PostgresExamination.check(state)
                 found.append(
                     Self.generation(
-                        generation, oldest: oldest, own: PostgresExamination.own,
+                        generation, own: PostgresExamination.own,
                         "PostgreSQL \(examination.serverVersion / 10_000).\(examination.serverVersion % 10_000)",
                         examination.ground))
                 found.append(backup(examination.lastBackup, configuration))
@@ -30,10 +30,10 @@ extension Doctor {
     }
 
     static func generation(
-        _ generation: Int, oldest: Int, own: Int, _ engine: String, _ ground: PostgresExamination.Ground
+        _ generation: Int, own: Int, _ engine: String, _ ground: PostgresExamination.Ground
     ) -> DoctorFinding {
         Self.generation(
-            generation, oldest: oldest, own: own, engine, role: ground.role, foreignOwner: ground.foreignOwner,
+            generation, own: own, engine, role: ground.role, foreignOwner: ground.foreignOwner,
             hasData: ground.hasData)
     }
 }

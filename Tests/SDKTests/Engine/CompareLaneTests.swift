@@ -16,7 +16,7 @@ import TidemarkWire
         bench.uncompared = requests
         bench.isBehind = state == .behind
         bench.on(.start)
-        bench.connect(state: state, compares: true)
+        bench.connect(state: state)
         bench.settle(0)
         return bench
     }
@@ -61,7 +61,7 @@ import TidemarkWire
         bench.on(.closed(code: 1006, reason: "cut"))
         bench.on(.compare)
         bench.pass(60_000)
-        bench.connect(compares: true)
+        bench.connect()
         #expect(bench.comparisons == [false, true])
         bench.settle(0)
         #expect(bench.comparisons == [false, true, true])
@@ -77,7 +77,7 @@ import TidemarkWire
         var bench = MachineBench()
         bench.unfilled = [PageRequest(id: 0, scope: ScopeID("a"), since: 1, collection: "notes", limit: 5)]
         bench.on(.start)
-        bench.connect(compares: true)
+        bench.connect()
         bench.settle(0)
         #expect(bench.comparisons.isEmpty)
         bench.receive(
@@ -132,7 +132,7 @@ import TidemarkWire
         bench.uncompared = [request()]
         bench.isBehind = true
         bench.on(.start)
-        bench.connect(state: .behind, compares: true)
+        bench.connect(state: .behind)
         bench.settle(0)
         #expect(asked(bench).count == 1)
     }
@@ -142,7 +142,7 @@ import TidemarkWire
         #expect(asked(bench).count == 1)
         bench.on(.closed(code: 1006, reason: "cut"))
         bench.pass(60_000)
-        bench.connect(state: .ok, compares: true, isBehind: true)
+        bench.connect(state: .ok, isBehind: true)
         bench.settle(0)
         #expect(asked(bench).count == 2)
         #expect(bench.phases.last == .catchingUp)
@@ -163,7 +163,7 @@ import TidemarkWire
         bench.on(.compared(wrong: 4))
         #expect(told(bench) == [3])
         bench.pass(60_000)
-        bench.connect(compares: true)
+        bench.connect()
         bench.settle(0)
         bench.wrong = 1
         bench.uncompared = [request(lists: true)]

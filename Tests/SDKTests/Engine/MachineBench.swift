@@ -161,7 +161,7 @@ struct MachineBench {
     mutating func connect(
         settledThrough: Int64 = 0, tokenLife: Milliseconds = 3_600_000, serverAhead: Int64 = 0,
         user: UserID? = nil, schema: SchemaLabel? = nil,
-        state: Welcome.CursorState = .none, compares: Bool = false, isBehind: Bool = false,
+        state: Welcome.CursorState = .none, isBehind: Bool = false,
         connection: Int64 = 1
     ) {
         var start = Self.start
@@ -177,8 +177,6 @@ struct MachineBench {
         welcome.tokenExpires = welcome.now + tokenLife
         tokenEnd = welcome.tokenExpires
         receive(.welcome(welcome))
-        // Most tests are about other requests.
-        if !compares { machine.comparing.due = .max }
     }
 
     mutating func receive(_ message: ServerMessage) {

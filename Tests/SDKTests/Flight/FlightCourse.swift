@@ -51,7 +51,7 @@ struct FlightCourse {
         case 0, 1:
             bench.connect(
                 settledThrough: Int64(dice.below(4)), state: dice.below(6) == 0 ? .rewound : .ok,
-                compares: dice.below(2) == 0, connection: Int64(number) + 1)
+                connection: Int64(number) + 1)
         case 2: bench.on(.closed(code: [1006, 4400, 4401, 4503][Int(dice.below(4))], reason: "cut"))
         case 3:
             bench.outbox.append(number + 1)

@@ -122,11 +122,11 @@ import TidemarkTelemetry
     }
 
     @Test func `tables of an earlier version are reported with what to do before the migration`() {
-        let look = Doctor.generation(4, oldest: 4, own: 13, "SQLite 3")
+        let look = Doctor.generation(4, own: 13, "SQLite 3")
         #expect(look.level == .look && look.what.contains("generation 4, this version's is 13"))
         #expect(look.remedy.hasPrefix("'tidemark backup FOLDER' first"))
-        #expect(Doctor.generation(13, oldest: 4, own: 13, "SQLite 3").level == .well)
-        #expect(Doctor.generation(14, oldest: 6, own: 13, "SQLite 3").level == .well)
+        #expect(Doctor.generation(13, own: 13, "SQLite 3").level == .well)
+        #expect(Doctor.generation(14, own: 13, "SQLite 3").level == .well)
     }
 
     @Test func `files that other users can read, an old backup and a damaged database are found`() async throws {
