@@ -1,4 +1,4 @@
-public import Tidemark
+import Tidemark
 
 /// A list now and after each change: first an empty one that is loading, then the records on this device. It never
 /// throws: an error is the last listing. The sequence ends with its task.
