@@ -21,8 +21,8 @@ struct DeliveryWatch {
         guard !isVoid else { return }
         if bytes.starts(with: #"{"t":"hello""#.utf8), case .hello(let hello)? = try? ClientMessage.decode(bytes) {
             shown = hello.cursor.flatMap { text in
-                world.seal.open(text, workspace: World.workspace.text).map {
-                    (text, $0, world.database.tables.horizon(of: World.workspace))
+                world.seal.read(text, workspace: World.workspace.text).map {
+                    (text, $0.head, world.database.tables.horizon(of: World.workspace))
                 }
             }
         }
@@ -73,7 +73,7 @@ struct DeliveryWatch {
                 "goes on from a \(place.seq) of another order")
         }
         guard let rewind = welcome.rewind else { return }
-        let end = world.seal.open(rewind.end, workspace: World.workspace.text)
+        let end = world.seal.read(rewind.end, workspace: World.workspace.text)?.head
         try check(
             end.map { $0.seq == rewind.to && $0.isOfHistory(holding: world.oracle.batch(holding: $0.seq)) } == true,
             .lineage, "is sent back to a \(rewind.to) of another order")

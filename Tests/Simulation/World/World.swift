@@ -130,13 +130,13 @@ final class World {
     /// The number that a cursor names; -1 for a forged one.
     func position(of cursor: String) -> SequenceNumber {
         if let known = positions[cursor] { return known }
-        let position = seal.open(cursor, workspace: Self.workspace.text)?.seq ?? -1
+        let position = seal.read(cursor, workspace: Self.workspace.text)?.head.seq ?? -1
         positions[cursor] = position
         return position
     }
 
     /// The epoch that a cursor names.
-    func epoch(of cursor: String) -> Epoch? { seal.open(cursor, workspace: Self.workspace.text)?.epoch }
+    func epoch(of cursor: String) -> Epoch? { seal.read(cursor, workspace: Self.workspace.text)?.head.epoch }
 
     /// Adds a transaction of an app to the oracle.
     func oracle(wrote transaction: Transaction, by user: UserID, after seq: SequenceNumber) {
