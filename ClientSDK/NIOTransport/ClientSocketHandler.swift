@@ -1,6 +1,7 @@
 import NIOCore
 import NIOWebSocket
 import Tidemark
+import TidemarkLock
 
 /// The last handler of a client's WebSocket: assembles messages, answers pings, and executes the decisions of the
 /// machine that it shares with Apple's transport, about reading, silence and the end.
@@ -12,7 +13,8 @@ final class ClientSocketHandler: ChannelDuplexHandler {
 
     private let limits: NIOTransportLimits
     private var assembly: MessageAssembly
-    private var machine: SocketMachine<Waiter>
+    /// Shared with the connection, so that taking a message needs no turn of the event loop.
+    let machine: Lock<SocketMachine<Waiter>>
     private var context: ChannelHandlerContext?
     private var alarm: Scheduled<Void>?
 
@@ -20,13 +22,14 @@ final class ClientSocketHandler: ChannelDuplexHandler {
         self.limits = limits
         assembly = MessageAssembly(bytesMax: messageBytesMax, fragmentsMax: limits.fragmentsPerMessageMax)
         // The time is set when the handler is added to a channel.
-        machine = SocketMachine(
-            messagesMax: limits.waitingMessagesMax, bytesMax: messageBytesMax, timing: limits.silence, now: .zero)
+        machine = Lock(
+            SocketMachine(
+                messagesMax: limits.waitingMessagesMax, bytesMax: messageBytesMax, timing: limits.silence, now: .zero))
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        machine.heard(now: context.eventLoop.now.uptime)
+        machine.withLock { $0.heard(now: context.eventLoop.now.uptime) }
         setAlarm(context)
     }
 
@@ -39,13 +42,13 @@ final class ClientSocketHandler: ChannelDuplexHandler {
 
     func read(context: ChannelHandlerContext) {
         // The alarm changes when reading stops.
-        guard machine.mayRead(now: context.eventLoop.now.uptime) else { return setAlarm(context) }
+        guard machine.withLock({ $0.mayRead(now: context.eventLoop.now.uptime) }) else { return setAlarm(context) }
         context.read()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let now = context.eventLoop.now.uptime
-        machine.heard(now: now)
+        machine.withLock { $0.heard(now: now) }
         let frame = unwrapInboundIn(data)
         do throws(MessageAssembly.Violation) {
             try MessageAssembly.check(frame)
@@ -57,7 +60,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
             case .connectionClose: closedByServer(frame.data, context)
             default:
                 guard let message = try assembly.add(frame) else { return }
-                machine.arrived(message, now: now)?.resume(returning: [message])
+                machine.withLock { $0.arrived(message, now: now) }?.resume(returning: [message])
             }
         } catch {
             fail(error, context)
@@ -76,19 +79,6 @@ final class ClientSocketHandler: ChannelDuplexHandler {
 
     // MARK: For the connection, on the event loop
 
-    func take(_ id: UInt64, atMost most: Int, _ waiter: Waiter) {
-        switch machine.take(id, atMost: most, waiter) {
-        case nil: break
-        case .messages(let messages)?: waiter.resume(returning: messages)
-        case .failure(let error as AlreadyReceiving)?:
-            waiter.resume(throwing: NIOTransportError(.alreadyReceiving, error.description))
-        case .failure(let error)?: waiter.resume(throwing: error)
-        }
-        resumeReading()
-    }
-
-    func cancelTake(_ id: UInt64) { machine.cancel(id)?.resume(throwing: CancellationError()) }
-
     func close(code: UInt16, reason: String) {
         guard let context, !machine.isClosing else { return }
         finish(TransportClosed(code: code, reason: reason))
@@ -103,7 +93,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
         var reason = payload
         let code = reason.readInteger(as: UInt16.self)
         finish(TransportClosed(code: code ?? 1005, reason: String(buffer: reason)))
-        guard machine.close() else { return context.close(promise: nil) }
+        guard machine.withLock({ $0.close() }) else { return context.close(promise: nil) }
         var echo = context.channel.allocator.buffer(capacity: 2)
         if let code { echo.writeInteger(code) }
         let frame = WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(), data: echo)
@@ -117,7 +107,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     }
 
     private func sendClose(_ code: UInt16, _ reason: String, _ context: ChannelHandlerContext) {
-        guard machine.close() else { return }
+        guard machine.withLock({ $0.close() }) else { return }
         var payload = context.channel.allocator.buffer(capacity: 2 + reason.utf8.count)
         payload.writeInteger(code)
         // A close frame holds 123 bytes of text.
@@ -136,7 +126,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
         finish(NIOTransportError(.lost, "the connection ended without a close frame"))
     }
 
-    private func finish(_ error: any Error) { machine.end(error)?.resume(throwing: error) }
+    private func finish(_ error: any Error) { machine.withLock { $0.end(error) }?.resume(throwing: error) }
 
     // MARK: Time
 
@@ -144,12 +134,13 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     private func setAlarm(_ context: ChannelHandlerContext) {
         alarm?.cancel()
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        alarm = context.eventLoop.scheduleTask(deadline: NIODeadline(uptime: machine.due)) { bound.value.look() }
+        let due = NIODeadline(uptime: machine.withLock { $0.due })
+        alarm = context.eventLoop.scheduleTask(deadline: due) { bound.value.look() }
     }
 
     private func look() {
         guard let context else { return }
-        switch machine.look(now: context.eventLoop.now.uptime) {
+        switch machine.withLock({ $0.look(now: context.eventLoop.now.uptime) }) {
         case .nothing: break
         case .ask:
             send(WebSocketFrame(fin: true, opcode: .ping, maskKey: .random(), data: ByteBuffer()), context)
@@ -163,8 +154,9 @@ final class ClientSocketHandler: ChannelDuplexHandler {
         setAlarm(context)
     }
 
-    private func resumeReading() {
-        guard let context, machine.resume(now: context.eventLoop.now.uptime) else { return }
+    /// Reads on if reading was held back and there is room again.
+    func resumeReading() {
+        guard let context, machine.withLock({ $0.resume(now: context.eventLoop.now.uptime) }) else { return }
         setAlarm(context)
         context.read()
     }
@@ -172,6 +164,29 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     private func send(_ frame: WebSocketFrame, _ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
     }
+}
+
+extension Lock<SocketMachine<ClientSocketHandler.Waiter>> {
+    /// True when a close frame was sent.
+    fileprivate var isClosing: Bool { withLock { $0.isClosing } }
+
+    /// Resumes the waiter with messages, now or when one arrives. On any thread.
+    ///
+    /// - Returns: true when the handler is to read on.
+    func take(_ id: UInt64, atMost most: Int, _ waiter: ClientSocketHandler.Waiter) -> Bool {
+        let (delivery, isToResume) = withLock { ($0.take(id, atMost: most, waiter), $0.isToResume) }
+        switch delivery {
+        case nil: break
+        case .messages(let messages)?: waiter.resume(returning: messages)
+        case .failure(let error as AlreadyReceiving)?:
+            waiter.resume(throwing: NIOTransportError(.alreadyReceiving, error.description))
+        case .failure(let error)?: waiter.resume(throwing: error)
+        }
+        return isToResume
+    }
+
+    /// Ends the wait of a cancelled task. On any thread.
+    func cancelTake(_ id: UInt64) { withLock { $0.cancel(id) }?.resume(throwing: CancellationError()) }
 }
 
 extension NIODeadline {

@@ -88,8 +88,7 @@ package struct NIOWebSocketClient: Sendable {
                 }
                 let handler = ClientSocketHandler(messageBytesMax: maxMessageBytes, limits: limits)
                 try channel.pipeline.syncOperations.addHandler(handler)
-                let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-                return .connected(NIOWebSocketConnection(channel: channel, handler: bound))
+                return .connected(NIOWebSocketConnection(channel: channel, handler: handler))
             }
         }
         let configuration = NIOTypedHTTPClientUpgradeConfiguration<Outcome>(

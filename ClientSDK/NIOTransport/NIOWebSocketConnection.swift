@@ -1,5 +1,6 @@
 import NIOCore
 import NIOWebSocket
+import Tidemark
 import TidemarkLock
 
 /// An open WebSocket to a Tidemark server. Any task may send and close; only one at a time may receive.
@@ -8,11 +9,14 @@ import TidemarkLock
 package final class NIOWebSocketConnection: Sendable {
     private let channel: any Channel
     private let handler: NIOLoopBound<ClientSocketHandler>
+    private let machine: Lock<SocketMachine<ClientSocketHandler.Waiter>>
     private let lastReceive = Lock<UInt64>(0)
 
-    init(channel: any Channel, handler: NIOLoopBound<ClientSocketHandler>) {
+    /// - Parameter handler: the channel's last handler; on the channel's event loop.
+    init(channel: any Channel, handler: ClientSocketHandler) {
         self.channel = channel
-        self.handler = handler
+        self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        machine = handler.machine
     }
 
     deinit { channel.close(promise: nil) }
@@ -45,12 +49,14 @@ package final class NIOWebSocketConnection: Sendable {
         let id = lastReceive.add(1)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                channel.eventLoop.execute { [handler] in handler.value.take(id, atMost: most, continuation) }
-                // The cancellation handler may have run before this wait was queued, and found nothing to cancel.
-                if Task.isCancelled { cancelReceive(id) }
+                if machine.take(id, atMost: most, continuation) {
+                    channel.eventLoop.execute { [handler] in handler.value.resumeReading() }
+                }
+                // The cancellation handler may have run before this wait began, and found nothing to cancel.
+                if Task.isCancelled { machine.cancelTake(id) }
             }
         } onCancel: {
-            cancelReceive(id)
+            machine.cancelTake(id)
         }
     }
 
@@ -64,9 +70,5 @@ package final class NIOWebSocketConnection: Sendable {
         channel.eventLoop.execute { [handler] in handler.value.close(code: code, reason: reason) }
         // This future never fails: it ends with the channel.
         try? await channel.closeFuture.get()
-    }
-
-    private func cancelReceive(_ id: UInt64) {
-        channel.eventLoop.execute { [handler] in handler.value.cancelTake(id) }
     }
 }

@@ -53,7 +53,9 @@ import Testing
         let frames = try sent()
         #expect(frames.count == 15)
         #expect(frames.allSatisfy { $0.opcode == .pong && $0.maskKey != nil })
-        let first: [[UInt8]] = try await withCheckedThrowingContinuation { handler.take(1, atMost: 1, $0) }
+        let first: [[UInt8]] = try await withCheckedThrowingContinuation { waiter in
+            if handler.machine.take(1, atMost: 1, waiter) { handler.resumeReading() }
+        }
         #expect(first == [Array("0".utf8)])
         channel.embeddedEventLoop.advanceTime(by: .seconds(59))
         #expect(try sent().isEmpty)

@@ -30,6 +30,8 @@ package final class FlightRecorder: Sendable {
         /// The number of entries since the members of the machine did not fit, as with thousands of watched scopes;
         /// `nil` if they fit.
         var withoutMembers: Int?
+        /// The entries of an idle connection, which are written with the next other one.
+        var idle: [UInt8] = []
     }
 
     private let path: String?
@@ -61,11 +63,14 @@ package final class FlightRecorder: Sendable {
             // Without a file there is no recording: the next engine tries again.
             if state.ring == nil { state.ring = try? FlightRing(path: path, bytes: options.bytesMax) }
             state.ahead = date - now
-            if state.ring?.append(members) != true { turn(&state, now: now, members: members) }
+            let lines = state.idle + members
+            state.idle = []
+            if state.ring?.append(lines) != true { turn(&state, now: now, members: lines) }
         }
     }
 
-    /// Records the machine's answer to an event, before any of its effects is carried out.
+    /// Records the machine's answer to an event, before any of its effects is carried out. Entries that show only an
+    /// idle connection wait in memory for the next other one: an idle device writes nothing.
     ///
     /// - Parameter machine: the machine after the event.
     package func note(_ event: SyncEvent, now: Milliseconds, _ effects: [SyncEffect], _ machine: SyncMachine) {
@@ -73,16 +78,18 @@ package final class FlightRecorder: Sendable {
         let line = line(event, now: now, effects)
         let date = date()
         state.withLock { state in
-            guard state.ring != nil else { return }
-            noteClock(&state, date: date, now: now)
-            append(line, &state, now: now, machine)
+            guard let segmentBytes = state.ring?.segmentBytes else { return }
+            let lines = state.idle + clock(&state, date: date, now: now) + line
+            state.idle = lines.count <= segmentBytes / 8 && event.isIdle(effects) ? lines : []
+            if state.idle.isEmpty { append(lines, &state, now: now, machine) }
         }
     }
 
     /// Returns the lines of the recording, oldest first; empty when nothing is recorded.
     package func lines() -> [String] {
-        let contents = state.withLock { $0.ring?.contents }
-        return contents.map { FlightLines($0).lines } ?? []
+        let (contents, idle) = state.withLock { ($0.ring?.contents, $0.idle) }
+        let waiting = idle.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+        return contents.map { FlightLines($0).lines + waiting } ?? []
     }
 
     // MARK: Lines
@@ -143,16 +150,17 @@ package final class FlightRecorder: Sendable {
         return finished(&line)
     }
 
-    private func noteClock(_ state: inout State, date: Milliseconds, now: Milliseconds) {
+    /// Returns a line that notes a change of the date; nothing without one.
+    private func clock(_ state: inout State, date: Milliseconds, now: Milliseconds) -> [UInt8] {
         let ahead = date - now
         defer { state.ahead = ahead }
-        guard let before = state.ahead, abs(ahead - before) > Self.clockMax else { return }
+        guard let before = state.ahead, abs(ahead - before) > Self.clockMax else { return [] }
         var line = JSONWriter(capacity: 48)
         line.literal("{\"t\":")
         line.integer(now)
         line.literal(",\"clock\":")
         line.integer(ahead - before)
-        _ = state.ring?.append(finished(&line))
+        return finished(&line)
     }
 
     private func line(_ event: SyncEvent, now: Milliseconds, _ effects: [SyncEffect]) -> [UInt8] {
@@ -186,6 +194,23 @@ package final class FlightRecorder: Sendable {
     private func finished(_ line: inout JSONWriter) -> [UInt8] {
         line.literal("}\n")
         return line.bytes
+    }
+}
+
+extension SyncEvent {
+    /// True when the event and its effects show only that the connection is idle.
+    fileprivate func isIdle(_ effects: [SyncEffect]) -> Bool {
+        switch self {
+        // Looks at what is to be sent and fetched, the request for a sign of life, and their answers.
+        case .tick, .pushLoaded, .pagesLoaded, .arrived:
+            effects.allSatisfy { effect in
+                switch (self, effect) {
+                case (.tick, .send), (.tick, .loadPush), (.tick, .loadPages), (_, .wake): true
+                default: false
+                }
+            }
+        default: false
+        }
     }
 }
 

@@ -41,6 +41,8 @@ package struct LocalLimits: Sendable {
     /// The number of records up to which a read runs on the caller's thread, a few tenths of a millisecond; more are
     /// read on one of the database's threads.
     package var recordsReadInPlace = 256
+    /// The length of an observation's last read up to which its next one runs on the observer's thread.
+    static let briefRead = Duration.milliseconds(2)
     /// The number of records up to which they are counted by reading, some milliseconds; more are counted by SQLite.
     package var countedByReadingMax = 10_000
     /// The number of undecodable records that diagnostics list.

@@ -11,13 +11,16 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - origin: shown in the diagnostics as long as the observation runs.
     ///   - isReady: returns false while there is no value; `fetch` is then not called.
-    ///   - fetch: reads everything at one moment, on a thread of the database.
+    ///   - fetch: reads everything at one moment: on a thread of the database, or on the consumer's if the last read
+    ///     was brief.
     init<Fetched: Equatable & Sendable>(
         _ database: LocalDatabase, of origin: ObservationOrigin,
         when isReady: @escaping @Sendable (Database) throws -> Bool = { _ in true },
         fetch: @escaping @Sendable (Database) throws -> Fetched, map: @escaping @Sendable (Fetched) throws -> Element
     ) {
-        self.init(database, origin, read: { body in try await database.readIndexed(body) }, fetch, map, when: isReady)
+        self.init(
+            database, origin, read: { isBrief, body in try await database.readIndexed(isBrief: isBrief, body) }, fetch,
+            map, when: isReady)
     }
 
     /// - Parameters:
@@ -28,7 +31,7 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
         fetch: @escaping @Sendable (Database) throws -> Fetched, map: @escaping @Sendable (Fetched) throws -> Element
     ) {
         self.init(
-            database, origin, read: { body in try await database.select(atMost: records, body) }, fetch, map,
+            database, origin, read: { _, body in try await database.select(atMost: records, body) }, fetch, map,
             when: { _ in true })
     }
 
@@ -96,8 +99,9 @@ private struct GivenValues<Element: Sendable>: LiveSource {
 
 /// A source that fetches again whenever a commit may have changed the value.
 private struct ObservedValues<Fetched: Equatable & Sendable, Element: Sendable>: LiveSource {
+    typealias Timed = (value: Fetched?, time: Duration)
     typealias Read =
-        @Sendable (_ body: @escaping @Sendable (Database) throws -> Fetched?) async throws -> Fetched?
+        @Sendable (_ isBrief: Bool, _ body: @escaping @Sendable (Database) throws -> Timed) async throws -> Timed
 
     let watch: ChangeWatch
     let read: Read
@@ -105,6 +109,8 @@ private struct ObservedValues<Fetched: Equatable & Sendable, Element: Sendable>:
     let fetch: @Sendable (Database) throws -> Fetched?
     let map: @Sendable (Fetched) throws -> Element
     private var last: Fetched?
+    /// True when the last read was so short that changing threads would have taken longer.
+    private var isBrief = false
     private var isDone = false
 
     init(
@@ -122,7 +128,11 @@ private struct ObservedValues<Fetched: Equatable & Sendable, Element: Sendable>:
             await watch.changed()
             guard !Task.isCancelled else { break }
             do {
-                let fetched = try await read { [watch, fetch] db in try watch.reading { try fetch(db) } }
+                let (fetched, time) = try await read(isBrief) { [watch, fetch] db in
+                    let begun = ContinuousClock.now
+                    return (try watch.reading { try fetch(db) }, ContinuousClock.now - begun)
+                }
+                isBrief = time < LocalLimits.briefRead
                 guard let fetched, fetched != last else { continue }
                 last = fetched
                 return try map(fetched)

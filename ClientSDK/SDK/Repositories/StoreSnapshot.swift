@@ -191,7 +191,8 @@ extension SyncStore {
     /// - Parameters:
     ///   - file: the file of the call, for diagnostics; leave it out.
     ///   - line: the line of the call; leave it out.
-    ///   - body: runs after each write that may matter, on a thread of the database; keep it short.
+    ///   - body: runs after each write that may matter, on a thread of the database, or on the observer's if the last run
+    ///     was brief; keep it short.
     public func observe<Value: Equatable & Sendable>(
         file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (StoreSnapshot) throws -> Value

@@ -32,19 +32,21 @@ extension LocalDatabase {
     ///
     /// Rows may arrive as fast as they are indexed, and on a full disk the index cannot grow. Then the writer indexes,
     /// reads and undoes the indexing, in a transaction that is never committed.
+    ///
+    /// - Parameter isBrief: true to read on the caller's thread at first.
     func readIndexed<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        isBrief: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        do { return try await readingIndexes(body) } catch { throw StoreError.naming(error) }
+        do { return try await readingIndexes(isBrief, body) } catch { throw StoreError.naming(error) }
     }
 
     private func readingIndexes<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ isBrief: Bool, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
+        let read: @Sendable (Database) throws -> Value? = { db in try SearchDemand.meeting { try body(db) } }
         for _ in 0..<Self.indexedReadsMax {
             do {
-                let value = try await writer.read { db in try SearchDemand.meeting { try body(db) } }
-                if let value { return value }
+                if let value = isBrief ? try readHere(read) : try await writer.read(read) { return value }
             } catch let error as DatabaseError where error.isOfSearch {
                 try await change(isConfirmed: false) { [searchUpkeep] db in try searchUpkeep.forget(db) }
             }
@@ -64,6 +66,12 @@ extension LocalDatabase {
             }
             return try result.get()
         }
+    }
+
+    /// Reads on the calling thread.
+    private func readHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try Task.checkCancellation()
+        return try writer.read(body)
     }
 
     /// - Returns: false when the disk has no room for the index.

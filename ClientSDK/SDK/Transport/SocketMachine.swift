@@ -23,9 +23,12 @@ package struct SocketMachine<Waiter> {
         return false
     }
 
+    /// True while reading is held back although there is room again.
+    package var isToResume: Bool { isHeldBack && (inbox.hasRoom || isClosing) }
+
     /// Returns true once after reading was held back, when there is room again.
     package mutating func resume(now: Duration) -> Bool {
-        guard isHeldBack, inbox.hasRoom || isClosing else { return false }
+        guard isToResume else { return false }
         isHeldBack = false
         watch.resumed(now: now)
         return true

@@ -11,8 +11,10 @@ struct BenchLive: AsyncParsableCommand {
             figure is the device's cost until the newest 50 messages were shown and all resulting work was done, divided \
             by the number of messages: processor time and context switches as the system counts them (getrusage), bytes \
             for the disk as Linux counts them (/proc/self/io; other systems do not report them, and the rows are missing \
-            there). SQLite's column is a durable insert into the same table, with its indexes and without full-text \
-            search, and the newest 50 read back, at the same rate in the same run. Other load on the processor increases \
+            there). Linux counts whole pages, up to 256 KiB for a few bytes, and a copy of the log into the file counts \
+            as much as the file: compare bytes over --seconds 60 or more. SQLite's column is a durable insert into the \
+            same table, with its indexes and without full-text search, and the newest 50 read back, at the same rate in \
+            the same run. Other load on the processor increases \
             all of these figures.
 
             EXAMPLES

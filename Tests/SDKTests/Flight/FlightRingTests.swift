@@ -109,4 +109,20 @@ import TidemarkWire
         #expect(replay.marks.contains { if case .gap = $0.mark { true } else { false } })
         #expect(replay.steps.last?.machine.sentThrough == course.bench.machine.sentThrough)
     }
+
+    @Test func `entries of an idle connection are written with the next other one, in order`() throws {
+        let recorder = FlightRecorder(of: folder.path("a.sqlite")) { 0 }
+        var machine = SyncMachine(seed: 1)
+        recorder.began(machine, now: 0)
+        let begun = recorder.lines().count
+        func written() throws -> [String] { FlightLines(Array(try Data(contentsOf: URL(filePath: path)))).lines }
+        for now in 1...3 as ClosedRange<Int64> {
+            recorder.note(.tick, now: now, machine.on(.tick, now: now), machine)
+        }
+        #expect(try written().count == begun)
+        #expect(recorder.lines().count == begun + 3)
+        recorder.note(.start, now: 4, machine.on(.start, now: 4), machine)
+        #expect(try written() == recorder.lines())
+        #expect(try written().count == begun + 4)
+    }
 }
