@@ -11,8 +11,11 @@ extension EmbeddedSnapshot: RowSource {
 extension StoredTable {
     /// Reads every row.
     func read(_ db: Database, _ each: (TableRow) throws -> Void) throws {
-        let names = columns.map(\.name).joined(separator: ", ")
         do {
+            // Files of earlier generations lack some tables and columns.
+            let known = Set(try db.tableExists(name) ? db.columns(in: name).map(\.name) : [])
+            guard !known.isEmpty else { return }
+            let names = columns.map { known.contains($0.name) ? $0.name : "NULL" }.joined(separator: ", ")
             try Prepared("SELECT \(names) FROM \(name)", db).forEach({ _ in }) { reader in
                 try each(columns.map { reader.value($0.kind) })
                 return true

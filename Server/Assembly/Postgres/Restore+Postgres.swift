@@ -48,12 +48,7 @@ extension Restore {
         if target == .empty, verifies {
             // Compared before a new epoch begins, which is not in the manifest.
             let report = try await PostgresSnapshot.with(configuration, isExported: false, logger: .quiet) {
-                let audit = DatabaseAudit()
-                try await $0.rows { row in
-                    audit.take(row)
-                    if audit.rows % 1_000 == 0 { progress.tell("checked \(audit.rows) rows") }
-                }
-                return audit.report()
+                try await Verification.audit($0) { progress.tell("checked \($0) rows") }
             }
             try compare(manifest, report)
         }
@@ -102,7 +97,8 @@ extension Restore {
     ) async throws {
         try await Backup.aside {
             let tools = try PostgresPrograms(in: programs, archiveVersion: folder.manifest.storeVersion)
-            let source = RowArchive(tools: tools, path: folder.file(BackupFolder.dumpName))
+            let source = RowArchive(
+                tools: tools, path: folder.file(BackupFolder.dumpName), generation: folder.manifest.generation)
             let loading = try EmbeddedLoading(records: files.records, blobs: files.blobs)
             try transfer(from: source, to: loading, verifies: verifies, progress)
             try loading.close()
@@ -111,13 +107,16 @@ extension Restore {
 }
 
 /// An archive of `pg_dump`, read by one run of `pg_restore` for each table.
-private struct RowArchive: RowSource {
+struct RowArchive: RowSource {
     let tools: PostgresPrograms
     let path: String
+    /// The generation of its tables.
+    let generation: Int
 
     func rows(of table: StoredTable, _ each: (TableRow) throws -> Void) throws {
-        var rows = ArchiveRows(table.name)
-        try tools.rows(of: table.name, in: path) { try rows.take($0, of: table, each) }
+        guard !ArchiveRows.lacks(table.name, at: generation) else { return }
+        var rows = ArchiveRows(table)
+        try tools.rows(of: table.name, in: path) { try rows.take($0, each) }
         try rows.end()
     }
 }
