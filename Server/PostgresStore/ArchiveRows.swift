@@ -96,7 +96,7 @@ struct ArchiveLine {
         for column in table.columns {
             let name = column.postgresName
             // Archives of earlier generations lack some columns.
-            if try columns[name] == nil || raw(name).elementsEqual("\\N".utf8) {
+            guard columns[name] != nil, try !raw(name).elementsEqual("\\N".utf8) else {
                 row.append(.null)
                 continue
             }

@@ -1,3 +1,5 @@
+package import TidemarkModel
+
 /// Decides one step of compaction (COMPACTION.md): batches, then tombstones, then scopes whose own record is dead, then
 /// old ledger entries and marks.
 package struct CompactionMachine: RowMachine {
