@@ -1,6 +1,7 @@
 package import TidemarkModel
 
-/// Reads the values of a row from the first to the last, as the contract's types.
+/// Reads the values of a row from the first to the last, as the contract's types. Each call throws `StoreError` of kind
+/// `invariant` for a value that is missing, or of another kind.
 package struct RowValues {
     private let table: StoredTable
     private let row: TableRow
@@ -11,11 +12,13 @@ package struct RowValues {
         self.table = table
     }
 
+    /// Reads a text that is UTF-8.
     package mutating func text() throws(StoreError) -> String {
         guard case .text(let bytes) = next(), let text = String(validating: bytes, as: UTF8.self) else { throw wrong }
         return text
     }
 
+    /// Reads a number, or a boolean as 0 or 1.
     package mutating func integer() throws(StoreError) -> Int64 {
         guard let value = try optionalInteger() else { throw wrong }
         return value
@@ -39,20 +42,25 @@ package struct RowValues {
         }
     }
 
+    /// Reads the 36 characters of a UUID.
     package mutating func id() throws(StoreError) -> UniqueID {
         guard let id = UniqueID(try text()) else { throw wrong }
         return id
     }
 
+    /// Reads the digest of a blob.
     package mutating func digest() throws(StoreError) -> BlobDigest {
         guard let digest = BlobDigest(checking: try text()) else { throw wrong }
         return digest
     }
 
+    /// Reads the name of a workspace.
     package mutating func workspace() throws(StoreError) -> WorkspaceID { WorkspaceID(try text()) }
 
+    /// Reads the id of a scope.
     package mutating func scope() throws(StoreError) -> ScopeID { ScopeID(try text()) }
 
+    /// Reads the collection and the id of a record, from two columns.
     package mutating func key() throws(StoreError) -> RecordKey {
         RecordKey(collection: try text(), id: try id())
     }
