@@ -15,16 +15,13 @@ struct AccountParts {
 
     /// `nil` if the configuration has no accounts.
     ///
-    /// - Throws: for an invalid reset hook, or a store that keeps no accounts.
+    /// - Throws: for an invalid reset hook.
     init?(
-        _ configuration: ServerConfiguration, store: any Store, eventLoops: any EventLoopGroup,
+        _ configuration: ServerConfiguration, store: any AccountStore, eventLoops: any EventLoopGroup,
         _ surroundings: ServerAssembly.Surroundings, forgetting: ForgettingTime, logger: Logger
     ) async throws(ConfigurationError) {
         guard let accounts = configuration.accounts, let keys = try await configuration.accountKeys() else {
             return nil
-        }
-        guard let store = store as? any AccountStore else {
-            throw ConfigurationError(.accounts, "this store keeps no accounts")
         }
         let limits = configuration.limits.accounts
         let bench = PasswordHasher(

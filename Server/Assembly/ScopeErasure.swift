@@ -46,7 +46,6 @@ package struct ScopeErasure: Sendable {
     /// - Throws: `StoreError`, also when the scope does not exist or every user sees it.
     package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
         try await OpenedStore.using(configuration, logger: logger) { opened in
-            guard let erasing = opened.erasure else { throw StoreError(.data, "this store cannot erase") }
             guard let revision = try await opened.schemas.begin(with: nil).newest else {
                 throw StoreError(
                     .data, "the database knows no schema yet: a server of this version has to be started on it first")
@@ -58,7 +57,7 @@ package struct ScopeErasure: Sendable {
                     "the schema shares scope \(scope) with every user: devices cannot withdraw it. Delete its records"
                         + " instead, which takes them off all devices; 'tidemark compact' forgets them")
             }
-            let plan = try await plan(opened, erasing)
+            let plan = try await plan(opened)
             guard !plan.isEmpty else {
                 throw StoreError(
                     .data, "nothing is stored in scope \(scope) of workspace \(workspace): are both names right?")
@@ -66,21 +65,21 @@ package struct ScopeErasure: Sendable {
             tell(.planned(plan))
             guard !isPlan else { return }
             let openers = schema.collections.filter { $0.scope == .ownRecord }.map(\.storedName)
-            let eraser = try opened.eraser(configuration, of: workspace)
+            let eraser = opened.eraser(configuration, of: workspace)
             _ = try await shell.keeping(.eraseScope, of: opened, in: workspace, argument: scope.text) {
                 try await eraser.erase(scope, in: workspace, openers: Set(openers)) { tell(.progressed($0)) }
             }
         }
     }
 
-    private func plan(_ opened: OpenedStore, _ erasing: any Erasing) async throws -> Plan {
+    private func plan(_ opened: OpenedStore) async throws -> Plan {
         var plan = Plan()
-        plan.counts = try await erasing.erasureCounts(of: scope, in: workspace)
-        plan.blobs = try await opened.blobErasure?.erasureUsage(of: scope, in: workspace) ?? BlobUsage()
-        plan.isBegun = try await erasing.openErasures(in: workspace).contains(scope)
+        plan.counts = try await opened.operating.erasureCounts(of: scope, in: workspace)
+        plan.blobs = try await opened.blobs.erasureUsage(of: scope, in: workspace)
+        plan.isBegun = try await opened.operating.openErasures(in: workspace).contains(scope)
         var position: Seat?
         repeat {
-            let page = try await erasing.members(
+            let page = try await opened.operating.members(
                 of: scope, in: workspace, after: position, limit: Eraser.Limits().membersPerStep)
             plan.members += page.users.count
             position = page.next
@@ -91,13 +90,10 @@ package struct ScopeErasure: Sendable {
 
 extension OpenedStore {
     /// Returns an eraser that works between other writes.
-    ///
-    /// - Throws: `StoreError` for a store that cannot.
-    func eraser(_ configuration: ServerConfiguration, of workspace: WorkspaceID) throws(StoreError) -> Eraser {
-        guard let erasure else { throw StoreError(.data, "this store cannot erase") }
+    func eraser(_ configuration: ServerConfiguration, of workspace: WorkspaceID) -> Eraser {
         let (pause, clock, hints) = (configuration.limits.node.compaction.pause, ContinuousClock(), hints)
         return Eraser(
-            store: store, erasing: erasure, blobs: blobErasure,
+            store: store, erasing: operating, blobs: blobs,
             surroundings: Eraser.Surroundings(
                 now: ServerAssembly.Surroundings().now, nonce: ServerAssembly.Surroundings().nonce,
                 pause: { isAfterFailure in try await clock.sleep(for: isAfterFailure ? .seconds(1) : pause) },

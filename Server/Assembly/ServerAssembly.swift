@@ -76,7 +76,7 @@ package struct ServerAssembly: Sendable {
             tls: certificate?.contexts, observe: telemetry.note
         ) { node.owner(on: $0) }
         let accounts = try await AccountParts(
-            configuration, store: store.store, eventLoops: eventLoops, surroundings,
+            configuration, store: store.operating, eventLoops: eventLoops, surroundings,
             forgetting: node.forgetting, logger: logger)
         let api = API(node: node, accounts: accounts?.desk, origins: configuration.origins, peer: edge.peer) {
             edge.markAuthenticated($0)
@@ -120,8 +120,8 @@ package struct ServerAssembly: Sendable {
     ) -> Node.Parts {
         let limits = configuration.limits
         return Node.Parts(
-            store: store.store, blobs: store.blobs, compaction: store.compaction, schemas: store.schemas,
-            revocations: store.revocations, backups: store.backups, replicas: store.store as? any ReplicaLog,
+            store: store.store, operating: store.operating, blobs: store.blobs, schemas: store.schemas,
+            backups: store.backups, replicas: store.replicas,
             isStoreShared: store.isShared, hints: store.hints, relay: store.relay, verify: verify,
             context: context,
             limits: limits.node, hubLimits: limits.hub, laneLimits: limits.lane,

@@ -18,12 +18,9 @@ package struct ShellOperator: Hashable, Sendable {
         _ kind: OperatorAct.Kind, of opened: OpenedStore, in workspace: WorkspaceID, user: UserID? = nil,
         argument: String = "", _ body: () async throws -> Value
     ) async throws -> Value {
-        guard let log = opened.store as? any ActLog else {
-            throw StoreError(.data, "this store keeps no audit of operators' acts, so nothing is changed")
-        }
         let act = OperatorAct(
             kind, by: name, at: ServerAssembly.Surroundings().now(), in: workspace, user: user, argument: argument,
             reason: reason)
-        return try await log.keeping(act, body)
+        return try await opened.operating.keeping(act, body)
     }
 }

@@ -6,22 +6,20 @@ package import TidemarkStore
 
 /// An open store and its parts.
 package struct OpenedStore: Sendable {
+    /// Serves clients.
     package var store: any Store
+    /// The same database, for operators.
+    package var operating: any OperatingStore
     package var blobs: any BlobStore
-    /// The same store; `nil` when it keeps everything.
-    package var compaction: (any Compacting)?
-    /// The same store; `nil` when nothing can be erased.
-    package var erasure: (any Erasing)?
-    /// The same for blobs.
-    package var blobErasure: (any BlobErasing)? { blobs as? any BlobErasing }
     package var schemas: any SchemaStore
-    package var revocations: any RevocationStore
     /// True when other processes may commit to it.
     package var isShared: Bool
     package var hints: any CommitHints
     package var relay: any NodeRelay
     /// The log of verified backups; `nil` when there is none.
     package var backups: (any BackupLog)?
+    /// The log of standbys; `nil` for a store that has none.
+    package var replicas: (any ReplicaLog)?
     /// The current figures of its pools of connections; `nil` without pools.
     var pools: (@Sendable () -> StorePools)?
     /// The services that must run while the store is used.
@@ -30,24 +28,17 @@ package struct OpenedStore: Sendable {
     package var close: @Sendable () throws -> Void
 
     package init(
-        _ store: any Store, blobs: (any BlobStore)? = nil, compaction: (any Compacting)? = nil,
-        erasure: (any Erasing)? = nil,
-        schemas: any SchemaStore = InMemorySchemaStore(), revocations: (any RevocationStore)? = nil,
-        isShared: Bool = false,
-        hints: any CommitHints = NoHints(),
-        relay: any NodeRelay = NoRelay(), services: [any Service] = [],
-        close: @escaping @Sendable () throws -> Void = {}
+        _ store: any Store, operating: any OperatingStore, blobs: any BlobStore, schemas: any SchemaStore,
+        isShared: Bool = false, hints: any CommitHints = NoHints(), relay: any NodeRelay = NoRelay(),
+        services: [any Service] = [], close: @escaping @Sendable () throws -> Void = {}
     ) {
         self.store = store
-        self.blobs = blobs ?? InMemoryBlobStore(beside: store as? InMemoryStore)
-        self.compaction = compaction
-        self.erasure = erasure
+        self.operating = operating
+        self.blobs = blobs
         self.schemas = schemas
-        self.revocations = revocations ?? store as? any RevocationStore ?? InMemoryStore()
         self.isShared = isShared
         self.hints = hints
         self.relay = relay
-        backups = store as? any BackupLog
         self.services = services
         self.close = close
     }
@@ -70,7 +61,7 @@ package struct OpenedStore: Sendable {
                 throw error
             }
             var opened = OpenedStore(
-                store, blobs: blobs, compaction: store, erasure: store, schemas: store, revocations: store,
+                store, operating: store, blobs: blobs, schemas: store,
                 services: [MigrationService(logger: logger) { try await store.migrate(report: progress.report) }],
                 close: {
                     // The second is closed even if the first fails.

@@ -38,12 +38,12 @@ package struct UserErasure: Sendable {
     /// - Throws: `StoreError`, also when there is no such workspace.
     package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
         try await OpenedStore.using(configuration, logger: logger) { opened in
-            let eraser = try opened.eraser(configuration, of: workspace)
-            guard let erasing = opened.erasure, let revision = try await opened.schemas.begin(with: nil).newest else {
+            let eraser = opened.eraser(configuration, of: workspace)
+            guard let revision = try await opened.schemas.begin(with: nil).newest else {
                 throw StoreError(
                     .data, "the database knows no schema yet: a server of this version has to be started on it first")
             }
-            tell(.planned(try await plan(opened.store, erasing)))
+            tell(.planned(try await plan(opened)))
             guard !isPlan else { return }
             let fields = Eraser.UserPlan(schema: try revision.schema())
             // The erasure also removes the name from the audit's entry.
@@ -54,17 +54,17 @@ package struct UserErasure: Sendable {
         }
     }
 
-    private func plan(_ store: any Store, _ erasing: any Erasing) async throws(StoreError) -> Plan {
-        let snapshot = try await store.session(for: user, client: nil, in: workspace)
+    private func plan(_ opened: OpenedStore) async throws(StoreError) -> Plan {
+        let snapshot = try await opened.store.session(for: user, client: nil, in: workspace)
         guard snapshot.head.seq > 0 else {
             throw StoreError(.data, "nothing was ever written in workspace \(workspace): is its name right?")
         }
         var plan = Plan()
         plan.memberships = snapshot.grants.count
-        plan.clients = try await store.clients(of: user, in: workspace).count
+        plan.clients = try await opened.store.clients(of: user, in: workspace).count
         var position: ErasurePlace?
         repeat {
-            let page = try await erasing.records(by: user, in: workspace, after: position, limit: 200)
+            let page = try await opened.operating.records(by: user, in: workspace, after: position, limit: 200)
             plan.records += page.records.count
             position = page.next
         } while position != nil

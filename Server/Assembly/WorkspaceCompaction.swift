@@ -36,7 +36,8 @@ package struct WorkspaceCompaction: Sendable {
     ///
     /// - Throws: `StoreError`, also when there is no such workspace.
     package func setKeep(_ keep: Int64?, logger: Logger) async throws {
-        try await withStore(logger) { opened, store in
+        try await OpenedStore.using(configuration, logger: logger) { opened in
+            let store = opened.operating
             let argument = "keep \(keep.map { "\($0 / 1_000) s" } ?? "default")"
             try await shell.keeping(.compact, of: opened, in: workspace, argument: argument) {
                 guard try await store.setKeep(keep, of: workspace) else {
@@ -51,7 +52,8 @@ package struct WorkspaceCompaction: Sendable {
     /// - Parameter tell: called with the plan, then after each step with everything so far.
     package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
         let limits = configuration.limits.node.compaction
-        try await withStore(logger) { opened, store in
+        try await OpenedStore.using(configuration, logger: logger) { opened in
+            let store = opened.operating
             guard let revision = try await opened.schemas.begin(with: nil).newest else {
                 throw StoreError(
                     .data, "the database knows no schema yet: a server of this version has to be started on it first")
@@ -95,7 +97,7 @@ package struct WorkspaceCompaction: Sendable {
     }
 
     private func carryOut(
-        _ order: CompactionOrder, blobs stored: any BlobStore, of store: any Compacting, _ limits: CompactionLimits,
+        _ order: CompactionOrder, blobs: any BlobStore, of store: any Compacting, _ limits: CompactionLimits,
         keep: Int64,
         tell: @Sendable (Progress) -> Void
     ) async throws {
@@ -106,31 +108,20 @@ package struct WorkspaceCompaction: Sendable {
             tell(.stepped(all))
             try await clock.sleep(for: limits.pause)
         }
-        if let blobs = stored as? any BlobCompacting {
-            var compaction = BlobCompaction(
-                of: workspace, limits.blobSpans(keep: keep), records: store, blobs: blobs,
-                limit: limits.stepRows)
-            var all = BlobCompactionStep(isDone: false)
-            while !all.isDone {
-                all = all + (try await compaction.step(now: Self.now))
-                tell(.steppedBlobs(all))
-                try await clock.sleep(for: limits.pause)
-            }
-            while try await blobs.giveBackBlobs(pages: limits.stepPages) > 0 {
-                try await clock.sleep(for: limits.pause)
-            }
+        var compaction = BlobCompaction(
+            of: workspace, limits.blobSpans(keep: keep), records: store, blobs: blobs,
+            limit: limits.stepRows)
+        var rest = BlobCompactionStep(isDone: false)
+        while !rest.isDone {
+            rest = rest + (try await compaction.step(now: Self.now))
+            tell(.steppedBlobs(rest))
+            try await clock.sleep(for: limits.pause)
+        }
+        while try await blobs.giveBackBlobs(pages: limits.stepPages) > 0 {
+            try await clock.sleep(for: limits.pause)
         }
         while try await store.giveBack(pages: limits.stepPages) > 0 { try await clock.sleep(for: limits.pause) }
     }
 
     private static var now: Milliseconds { Milliseconds(Date().timeIntervalSince1970 * 1_000) }
-
-    private func withStore(
-        _ logger: Logger, _ body: @Sendable (OpenedStore, any Compacting) async throws -> Void
-    ) async throws {
-        try await OpenedStore.using(configuration, logger: logger) { opened in
-            guard let store = opened.compaction else { throw StoreError(.data, "this store keeps everything") }
-            try await body(opened, store)
-        }
-    }
 }

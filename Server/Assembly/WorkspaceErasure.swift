@@ -29,7 +29,7 @@ package struct WorkspaceErasure: Sendable {
     /// - Throws: `StoreError`, also when there is no such workspace.
     package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
         try await OpenedStore.using(configuration, logger: logger) { opened in
-            let eraser = try opened.eraser(configuration, of: workspace)
+            let eraser = opened.eraser(configuration, of: workspace)
             let usage = try await opened.blobs.usage(of: workspace)
             tell(.planned(try await head(opened.store), usage))
             guard !isPlan else { return }

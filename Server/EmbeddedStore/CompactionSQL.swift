@@ -43,24 +43,24 @@ enum CompactionSQL {
         AND EXISTS (SELECT 1 FROM sync_batch WHERE workspace = ?1 AND seq = ?2 AND nonce = ?3)
         """
 
-    /// ?3 is a JSON array of collections; ?4 is 1 for their tombstones, 0 for all others.
+    /// ?3 is a JSON array of collections that open scopes. ?4 is 1 for their tombstones, unless another of them has a
+    /// living record of that id; 0 for all others.
     static let tombstones = """
         SELECT row
-        FROM sync_record
+        FROM sync_record AS r
         WHERE workspace = ?1 AND deleted = 1 AND seq <= ?2
         AND (collection IN (SELECT value FROM json_each(?3))) = ?4
+        AND NOT (?4 AND EXISTS (
+            SELECT 1
+            FROM sync_record AS o
+            WHERE o.id = r.id AND o.workspace = ?1 AND o.deleted = 0
+            AND o.collection IN (SELECT value FROM json_each(?3))
+        ))
         ORDER BY seq
         LIMIT ?5
         """
 
     static let record = "SELECT collection, id, scope, place, seq, born, deleted FROM sync_record WHERE row = ?"
-
-    /// A living record that opens a scope: ?2 is the id, ?3 the collections.
-    static let opens = """
-        SELECT 1
-        FROM sync_record
-        WHERE id = ?2 AND workspace = ?1 AND collection IN (SELECT value FROM json_each(?3)) AND deleted = 0
-        """
 
     /// All records of the scope are filed before.
     static let scopeRows = "SELECT row FROM sync_feed WHERE place = ? ORDER BY seq LIMIT ?"

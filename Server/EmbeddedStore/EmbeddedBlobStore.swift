@@ -7,7 +7,7 @@ package import TidemarkStore
 /// of the order.
 ///
 /// One process owns the file. A put that returned is on disk: `synchronous=FULL`.
-package final class EmbeddedBlobStore: BlobStore {
+package final class EmbeddedBlobStore: BlobStore, Sendable {
     /// Connections that read beside the writer.
     private static let readersMax = 2
     /// The memory for pages in each connection: blobs pass through once and are not worth caching.

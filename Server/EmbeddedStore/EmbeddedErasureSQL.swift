@@ -74,50 +74,19 @@ enum EmbeddedErasureSQL {
 
     static let nextScope = "SELECT scope FROM sync_scope WHERE workspace = ? LIMIT 1"
 
-    /// Deletes at most ?2 rows of a workspace per table, and of the marks of its scopes.
+    /// Deletes at most ?2 rows of a workspace per table, and of the marks of its scopes. Each table has the rest of its
+    /// key.
     static let dropRows = [
-        """
-        DELETE FROM sync_account
-        WHERE workspace = ?1 AND login IN (SELECT login FROM sync_account WHERE workspace = ?1 LIMIT ?2)
-        """,
-        """
-        DELETE FROM sync_sign_in
-        WHERE workspace = ?1
-        AND (user, client) IN (SELECT user, client FROM sync_sign_in WHERE workspace = ?1 LIMIT ?2)
-        """,
-        "DELETE FROM sync_batch WHERE rowid IN (SELECT rowid FROM sync_batch WHERE workspace = ?1 LIMIT ?2)",
-        "DELETE FROM sync_ledger WHERE rowid IN (SELECT rowid FROM sync_ledger WHERE workspace = ?1 LIMIT ?2)",
-        """
-        DELETE FROM sync_lineage
-        WHERE workspace = ?1 AND epoch IN (SELECT epoch FROM sync_lineage WHERE workspace = ?1 LIMIT ?2)
-        """,
-        """
-        DELETE FROM sync_client
-        WHERE workspace = ?1 AND client IN (SELECT client FROM sync_client WHERE workspace = ?1 LIMIT ?2)
-        """,
-        """
-        DELETE FROM sync_revocation
-        WHERE workspace = ?1
-        AND (kind, name) IN (SELECT kind, name FROM sync_revocation WHERE workspace = ?1 LIMIT ?2)
-        """,
-        """
-        DELETE FROM sync_member
-        WHERE workspace = ?1
-        AND (user, scope) IN (SELECT user, scope FROM sync_member WHERE workspace = ?1 LIMIT ?2)
-        """,
-        """
-        DELETE FROM sync_member_past
-        WHERE workspace = ?1
-        AND (user, scope, since) IN (
-            SELECT user, scope, since FROM sync_member_past WHERE workspace = ?1 LIMIT ?2
-        )
-        """,
-        """
-        DELETE FROM sync_erasure
-        WHERE workspace = ?1 AND kind <> 'workspace'
-        AND name IN (SELECT name FROM sync_erasure WHERE workspace = ?1 AND kind <> 'workspace' LIMIT ?2)
-        """,
-    ]
+        ("account", "login"), ("sign_in", "user, client"), ("batch", "rowid"), ("ledger", "rowid"),
+        ("lineage", "epoch"), ("client", "client"), ("revocation", "kind, name"), ("member", "user, scope"),
+        ("member_past", "user, scope, since"), ("erasure", "kind, name"),
+    ].map { table, key in
+        let condition = "workspace = ?1" + (table == "erasure" ? " AND kind <> 'workspace'" : "")
+        return """
+            DELETE FROM sync_\(table)
+            WHERE \(condition) AND (\(key)) IN (SELECT \(key) FROM sync_\(table) WHERE \(condition) LIMIT ?2)
+            """
+    }
 
     static let scopesOf = "SELECT name FROM sync_erasure WHERE workspace = ? AND kind = 'scope'"
 

@@ -11,8 +11,8 @@ extension EmbeddedSnapshot: RowSource {
 extension StoredTable {
     /// Reads every row.
     func read(_ db: Database, _ each: (TableRow) throws -> Void) throws {
-        let names = columns.map(\.name).joined(separator: ", ")
         do {
+            let names = columns.map(\.name).joined(separator: ", ")
             try Prepared("SELECT \(names) FROM \(name)", db).forEach({ _ in }) { reader in
                 try each(columns.map { reader.value($0.kind) })
                 return true

@@ -184,8 +184,6 @@ package struct EmbeddedSnapshot {
         }
     }
 
-    /// Reads all rows, table by table, and reports faults between tables.
-    package func rows(_ each: (StoredRow) throws -> Void) throws {
-        try EmbeddedRows(records: records, blobs: blobs).all(each)
-    }
+    /// Reports the faults of the searches by scope: they find all records, and nothing else.
+    package func filed(_ each: (Finding) -> Void) throws { try FilingAudit(records: records).run(each) }
 }

@@ -73,22 +73,28 @@ extension EmbeddedStore: Compacting {
     ) async throws(StoreError) -> CompactionStep {
         let target = try await onReader { try FeedQuery(db: $0, workspace: workspace).target(olderThan: order.time) }
         return try await onWriter { [filing, erased] db in
-            var step = CompactionStep(horizon: 0)
+            var machine = CompactionMachine(order, horizon: 0)
             do {
                 try db.inTransaction(.immediate) {
-                    let write = CompactionWrite(
-                        db: db, workspace: workspace, limit: order.limit, filing: filing,
-                        scopeCollections: FieldValue.array(order.scopeCollections.sorted().map { .string($0) }).json)
-                    step = try write.run(to: target, ledgerBefore: order.ledgerTime)
+                    if let target {
+                        try Prepared(CompactionSQL.raise, db).execute {
+                            $0.text(workspace.text)
+                            $0.integer(target.seq)
+                            $0.integer(Int64(bitPattern: target.nonce))
+                        }
+                    }
+                    machine = CompactionMachine(order, horizon: try FeedQuery(db: db, workspace: workspace).horizon())
+                    let step = RowStep(db: db, workspace: workspace, filing: filing)
+                    try machine.run { try step.answer($0) }
                     return .commit
                 }
                 // The last step may have deleted marks. The marks in memory follow the commit.
-                if step.isDone { try erased.read(workspace, db) }
+                if machine.step.isDone { try erased.read(workspace, db) }
             } catch {
                 filing.forget()
                 throw error
             }
-            return step
+            return machine.step
         }
     }
 
@@ -166,114 +172,5 @@ extension FeedQuery {
         var search = HorizonSearch(olderThan: time, after: try horizon(), head: try head())
         while let probe = search.probe { search.take(try batch(holding: probe)) }
         return search.found
-    }
-}
-
-/// One step of compaction on the writing connection, inside its transaction.
-private struct CompactionWrite {
-    let db: Database
-    let workspace: WorkspaceID
-    let limit: Int
-    let filing: Filing
-    /// A JSON array.
-    let scopeCollections: String
-
-    func run(to target: Head?, ledgerBefore: Milliseconds) throws -> CompactionStep {
-        if let target {
-            try Prepared(CompactionSQL.raise, db).execute {
-                $0.text(workspace.text)
-                $0.integer(target.seq)
-                $0.integer(Int64(bitPattern: target.nonce))
-            }
-        }
-        var step = CompactionStep(horizon: try FeedQuery(db: db, workspace: workspace).horizon())
-        step.batches = try Prepared(CompactionSQL.deleteBatches, db).execute {
-            $0.text(workspace.text)
-            $0.integer(step.horizon)
-            $0.integer(Int64(limit))
-        }
-        guard step.batches < limit else {
-            step.isDone = false
-            return step
-        }
-        for record in try tombstones(through: step.horizon, ofScopes: false) {
-            try record.forget(in: workspace, db)
-            step.tombstones += 1
-        }
-        let room = try endScopes(through: step.horizon, &step)
-        step.ledgerEntries = try Prepared(LedgerSQL.dropOld, db).execute {
-            $0.text(workspace.text)
-            $0.integer(ledgerBefore)
-            $0.integer(Int64(limit))
-        }
-        if step.tombstones + step.scopeRecords > 0 { try Prepared(CompactionSQL.lowerFiling, db).execute { _ in } }
-        step.isDone =
-            step.tombstones < limit && room > 0 && step.ledgerEntries < limit
-        if step.isDone { try dropMarks(through: step.horizon) }
-        return step
-    }
-
-    /// Deletes marks behind the horizon. Devices no longer learn of those scopes by their tombstones: the ids are free.
-    private func dropMarks(through horizon: SequenceNumber) throws {
-        try Prepared(OperatingSQL.dropEndedBehind, db).execute {
-            $0.text(workspace.text)
-            $0.integer(horizon)
-        }
-        try Prepared(CompactionSQL.deleteMarks, db).execute {
-            $0.text(workspace.text)
-            $0.integer(horizon)
-        }
-    }
-
-    /// Forgets the records of dead scopes, and then each scope's own tombstone.
-    ///
-    /// - Returns: the room that is left for further rows; 0 if there may be more of them.
-    private func endScopes(through horizon: SequenceNumber, _ step: inout CompactionStep) throws -> Int {
-        var room = limit
-        let graves = try tombstones(through: horizon, ofScopes: true)
-        guard !graves.isEmpty else { return room }
-        // Records that are not filed would not be found.
-        try filing.run(db)
-        for grave in graves {
-            guard room > 0 else { break }
-            guard try !opensScope(grave.key.id) else { continue }
-            let rows = try Prepared(CompactionSQL.scopeRows, db).all(
-                {
-                    $0.integer(grave.place)
-                    $0.integer(Int64(room) + 1)
-                }, { $0.integer() })
-            for row in rows where row != grave.row && room > 0 {
-                guard let record = try FoundRow.at(row, db) else { continue }
-                try record.forget(in: workspace, db)
-                step.scopeRecords += 1
-                room -= 1
-            }
-            guard room > 0 else { break }
-            try grave.forget(in: workspace, db)
-            step.tombstones += 1
-            room -= 1
-        }
-        return room
-    }
-
-    private func tombstones(through horizon: SequenceNumber, ofScopes: Bool) throws -> [FoundRow] {
-        try Prepared(CompactionSQL.tombstones, db).all(
-            {
-                $0.text(workspace.text)
-                $0.integer(horizon)
-                $0.text(scopeCollections)
-                $0.integer(ofScopes ? 1 : 0)
-                $0.integer(Int64(limit))
-            }, { $0.integer() }
-        ).compactMap { try FoundRow.at($0, db) }
-    }
-
-    private func opensScope(_ id: LocalID) throws -> Bool {
-        try Prepared(CompactionSQL.opens, db).first(
-            {
-                $0.text(workspace.text)
-                $0.id(id)
-                $0.text(scopeCollections)
-            }, { $0.integer() }) != nil
     }
 }

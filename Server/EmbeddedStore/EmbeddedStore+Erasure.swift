@@ -67,13 +67,11 @@ extension EmbeddedStore: Erasing {
     ) async throws(StoreError) -> ErasureStep {
         try await onWriter { [filing, places] db in
             try db.execute(sql: "PRAGMA secure_delete = ON")
-            var step = ErasureStep()
+            var machine = ScopeErasureMachine(scope, keeping: graves, limit: limit)
             do {
                 try db.inTransaction(.immediate) {
-                    // Records that are not filed would not be found.
-                    try filing.run(db)
-                    let write = ErasureWrite(db: db, workspace: workspace, scope: scope)
-                    step = try write.run(keeping: graves, limit: max(1, limit))
+                    let step = RowStep(db: db, workspace: workspace, filing: filing)
+                    try machine.run { try step.answer($0) }
                     return .commit
                 }
                 places.forget()
@@ -82,7 +80,7 @@ extension EmbeddedStore: Erasing {
                 places.forget()
                 throw error
             }
-            return step
+            return machine.step
         }
     }
 
@@ -135,16 +133,16 @@ extension EmbeddedStore: Erasing {
             var step = WorkspaceErasureStep(rows: 0, isDone: true)
             do {
                 try db.inTransaction(.immediate) {
-                    try filing.run(db)
+                    let rows = RowStep(db: db, workspace: workspace, filing: filing)
                     var room = max(1, limit)
                     while room > 0,
                         let scope = try Prepared(EmbeddedErasureSQL.nextScope, db)
                             .first({ $0.text(workspace.text) }, { ScopeID($0.text()) })
                     {
-                        let gone = try ErasureWrite(db: db, workspace: workspace, scope: scope)
-                            .run(keeping: [], limit: room)
-                        step.rows += gone.records + gone.ledgerEntries
-                        room -= max(1, gone.records)
+                        var machine = ScopeErasureMachine(scope, keeping: [], limit: room)
+                        try machine.run { try rows.answer($0) }
+                        step.rows += machine.step.records + machine.step.ledgerEntries
+                        room -= max(1, machine.step.records)
                     }
                     step.isDone = room > 0
                     for sql in EmbeddedErasureSQL.dropRows {
@@ -244,58 +242,5 @@ final class ErasedScopes: Sendable {
     func holds(anyOf records: [StoredRecord], in workspace: WorkspaceID) -> Bool {
         guard let erased = scopes.withLock({ $0[workspace] }) else { return false }
         return records.contains { !$0.isDeleted && erased.contains($0.scope) }
-    }
-}
-
-/// One step of an erasure on the writing connection, inside its transaction.
-private struct ErasureWrite {
-    let db: Database
-    let workspace: WorkspaceID
-    let scope: ScopeID
-
-    func run(keeping graves: Set<RecordKey>, limit: Int) throws -> ErasureStep {
-        var step = ErasureStep()
-        try Prepared(OperatingSQL.dropEndedOfScope, db).execute { $0.scope(scope, of: workspace) }
-        let place = try Prepared(FilingSQL.place, db).first({ $0.scope(scope, of: workspace) }) { $0.integer() }
-        if let place {
-            let rows = try Prepared(CompactionSQL.scopeRows, db).all(
-                {
-                    $0.integer(place)
-                    $0.integer(Int64(limit + graves.count) + 1)
-                }, { $0.integer() })
-            for row in rows {
-                guard let record = try FoundRow.at(row, db) else { continue }
-                if record.isDeleted, graves.contains(record.key) {
-                    step.ledgerEntries += try Prepared(CompactionSQL.deleteLedger, db).execute {
-                        $0.key(workspace, record.key)
-                    }
-                    continue
-                }
-                guard step.records < limit else {
-                    step.isDone = false
-                    break
-                }
-                step.ledgerEntries += try record.forget(in: workspace, db)
-                step.records += 1
-            }
-            if step.records > 0 { try Prepared(CompactionSQL.lowerFiling, db).execute { _ in } }
-        }
-        guard step.isDone else { return step }
-        if let place { try Prepared(EmbeddedErasureSQL.dropPlace, db).execute { $0.integer(place) } }
-        let through = try Prepared(EmbeddedErasureSQL.through, db).first({ $0.scope(scope, of: workspace) }) {
-            $0.integer()
-        }
-        step.bodies = try Prepared(EmbeddedErasureSQL.dropBodies, db).execute {
-            $0.text(workspace.text)
-            $0.integer(through ?? 0)
-        }
-        return step
-    }
-}
-
-extension Binding {
-    fileprivate mutating func scope(_ scope: ScopeID, of workspace: WorkspaceID) {
-        text(workspace.text)
-        text(scope.text)
     }
 }

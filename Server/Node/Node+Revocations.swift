@@ -54,9 +54,6 @@ extension Node {
     /// Devices of one user whose revocation is still kept.
     private static let revokedDevicesMax = 200
 
-    /// The store of revocations.
-    package var revocationStore: any RevocationStore { parts.revocations }
-
     /// Whether a user may revoke one more device: each takes room on every node for a month.
     package func mayRevokeDevice(of user: UserID, in workspace: WorkspaceID) -> Bool {
         revocations.revokedDevices(of: user, in: workspace) < Self.revokedDevicesMax
@@ -64,7 +61,7 @@ extension Node {
 
     /// Returns the user of a client; `nil` if the client does not exist.
     package func owner(of client: ClientID, in workspace: WorkspaceID) async throws(StoreError) -> UserID? {
-        try await parts.revocations.owner(of: client, in: workspace)
+        try await operating.owner(of: client, in: workspace)
     }
 
     /// Whether this node knows everything that was revoked before it began. Needs the store once.
@@ -94,7 +91,7 @@ extension Node {
     ) async throws(StoreError) -> Revocation {
         // Issuers write whole seconds: a token of this second is revoked too, even in the second's first millisecond.
         let time = now()
-        let revocation = try await parts.revocations.revoke(subject, before: time + 1, in: workspace, now: time)
+        let revocation = try await operating.revoke(subject, before: time + 1, in: workspace, now: time)
         logger.notice(
             "Tokens were revoked",
             metadata: [
@@ -117,7 +114,7 @@ extension Node {
         do throws(StoreError) {
             try await revocations.gate.pass { () async throws(StoreError) in
                 while true {
-                    let page = try await parts.revocations.revocations(
+                    let page = try await operating.revocations(
                         after: revocations.through, limit: Self.revocationsPerRead)
                     guard page.last >= revocations.through else {
                         revocations.readAgain()

@@ -20,11 +20,10 @@ package final class Node: Sendable {
     /// The parts of a node.
     package struct Parts: Sendable {
         package var store: any Store
+        /// The same database, for operators.
+        package var operating: any OperatingStore
         package var blobs: any BlobStore
-        /// The same store for compaction; if `nil`, nothing is forgotten.
-        package var compaction: (any Compacting)?
         package var schemas: any SchemaStore
-        package var revocations: any RevocationStore
         /// The logs of verified backups and of standbys; `nil` if there are none.
         package var backups: (any BackupLog)?
         package var replicas: (any ReplicaLog)?
@@ -49,8 +48,7 @@ package final class Node: Sendable {
         package var telemetry: Telemetry
 
         package init(
-            store: any Store, blobs: any BlobStore, compaction: (any Compacting)? = nil,
-            schemas: any SchemaStore = InMemorySchemaStore(), revocations: any RevocationStore = InMemoryStore(),
+            store: any Store, operating: any OperatingStore, blobs: any BlobStore, schemas: any SchemaStore,
             backups: (any BackupLog)? = nil, replicas: (any ReplicaLog)? = nil, isStoreShared: Bool,
             hints: any CommitHints = NoHints(), relay: any NodeRelay = NoRelay(),
             verify: @escaping @Sendable (String, _ peer: String?) async -> TokenVerdict,
@@ -61,10 +59,9 @@ package final class Node: Sendable {
             telemetry: Telemetry? = nil
         ) {
             self.store = store
+            self.operating = operating
             self.blobs = blobs
-            self.compaction = compaction
             self.schemas = schemas
-            self.revocations = revocations
             self.backups = backups
             self.replicas = replicas
             self.isStoreShared = isStoreShared
@@ -164,6 +161,8 @@ package final class Node: Sendable {
     var hubLimits: HubLimits { parts.hubLimits }
     /// The store of records.
     package var store: any Store { parts.store }
+    /// The same database, for operators.
+    package var operating: any OperatingStore { parts.operating }
     var logger: Logger { parts.environment.logger }
 
     /// Milliseconds since 1970.
@@ -193,8 +192,10 @@ package final class Node: Sendable {
     /// The services to run, in the order of starting; a graceful shutdown ends them from the last to the first. Put the
     /// HTTP server after them, and `drain` after that.
     package var services: [any Service] {
-        let compaction = parts.compaction.map { [CompactionService(node: self, store: $0)] } ?? []
-        return [LoopService(inboxes: Array(inboxes.values)), commits, background, TailService(node: self)] + compaction
+        [
+            LoopService(inboxes: Array(inboxes.values)), commits, background, TailService(node: self),
+            CompactionService(node: self),
+        ]
     }
 
     /// The service that begins a graceful shutdown: it notifies every client.

@@ -7,45 +7,18 @@ package struct ArchiveRows {
     /// The bound on one line. A part of a blob is half a megabyte, the body of a batch some megabytes.
     package static let lineBytesMax = 256 << 20
 
-    /// The tables to read from an archive, in the order that an audit needs.
-    package static let tables = [
-        "sync_workspace", "sync_batch", "sync_record", "sync_client", "sync_member", "sync_ledger", "sync_blob",
-        "sync_blob_part", "sync_blob_scope", "sync_blob_usage",
-    ]
-
-    private let table: String
+    private let table: StoredTable
     private var line: [UInt8] = []
     /// The position of each column, between a COPY and its end.
     private var columns: [String: Int]?
     private var hasEnded = false
 
-    /// - Parameter table: one of ``tables``.
-    package init(_ table: String) { self.table = table }
+    package init(_ table: StoredTable) { self.table = table }
 
-    /// Reads the next bytes of an audit.
+    /// Reads the rows in the next bytes.
     ///
     /// - Throws: `StoreError` of kind `invariant` for bytes that are not of such an archive.
-    package mutating func take(_ bytes: UnsafeRawBufferPointer, _ each: (StoredRow) throws -> Void) throws {
-        let table = table
-        try takeLines(bytes) { line in
-            let row: StoredRow
-            do throws(StoreError) { row = try line.row(of: table) } catch {
-                row = .finding(Finding(.row, "a row of \(table) cannot be read: \(error.reason)"))
-            }
-            try each(row)
-        }
-    }
-
-    /// Takes the next bytes of rows that are carried to another store.
-    ///
-    /// - Throws: `StoreError` of kind `invariant` also for a row that cannot be parsed.
-    package mutating func take(
-        _ bytes: UnsafeRawBufferPointer, of table: StoredTable, _ each: (TableRow) throws -> Void
-    ) throws {
-        try takeLines(bytes) { try each(try $0.values(of: table)) }
-    }
-
-    private mutating func takeLines(_ bytes: UnsafeRawBufferPointer, _ each: (ArchiveLine) throws -> Void) throws {
+    package mutating func take(_ bytes: UnsafeRawBufferPointer, _ each: (TableRow) throws -> Void) throws {
         var rest = bytes[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             if line.isEmpty {
@@ -59,7 +32,7 @@ package struct ArchiveRows {
             rest = rest[rest.index(after: end)...]
         }
         guard line.count + rest.count <= Self.lineBytesMax else {
-            throw StoreError(.invariant, "\(table): a line of more than \(Self.lineBytesMax) bytes")
+            throw StoreError(.invariant, "\(table.name): a line of more than \(Self.lineBytesMax) bytes")
         }
         line += rest
     }
@@ -69,11 +42,11 @@ package struct ArchiveRows {
     /// - Throws: `StoreError` of kind `invariant` when the table's rows are missing or incomplete.
     package func end() throws(StoreError) {
         guard hasEnded, columns == nil else {
-            throw StoreError(.invariant, "\(table): its rows are missing or incomplete in the archive")
+            throw StoreError(.invariant, "\(table.name): its rows are missing or incomplete in the archive")
         }
     }
 
-    private mutating func take(line: UnsafeRawBufferPointer, _ each: (ArchiveLine) throws -> Void) throws {
+    private mutating func take(line: UnsafeRawBufferPointer, _ each: (TableRow) throws -> Void) throws {
         guard let columns else {
             if line.starts(with: "COPY ".utf8) { try begin(String(decoding: line, as: UTF8.self)) }
             return
@@ -83,13 +56,13 @@ package struct ArchiveRows {
             hasEnded = true
             return
         }
-        try each(ArchiveLine(line, columns))
+        try each(try ArchiveLine(line, columns).values(of: table))
     }
 
     private mutating func begin(_ statement: String) throws(StoreError) {
         guard statement.hasSuffix(") FROM stdin;"), let open = statement.firstIndex(of: "("),
             let close = statement.lastIndex(of: ")")
-        else { throw StoreError(.invariant, "\(table): a COPY of another form") }
+        else { throw StoreError(.invariant, "\(table.name): a COPY of another form") }
         let names = statement[statement.index(after: open)..<close].split(separator: ",").map {
             $0.filter { $0 != " " && $0 != "\"" }
         }
@@ -116,69 +89,19 @@ struct ArchiveLine {
         row.reserveCapacity(table.columns.count)
         for column in table.columns {
             let name = column.postgresName
-            if try raw(name).elementsEqual("\\N".utf8) {
+            // Archives of earlier generations lack some columns.
+            guard columns[name] != nil, try !raw(name).elementsEqual("\\N".utf8) else {
                 row.append(.null)
                 continue
             }
             switch column.kind {
             case .text: row.append(.text(try bytes(name) ?? []))
             case .integer: row.append(.integer(try integer(name)))
-            case .boolean: row.append(.integer(try text(name) == "t" ? 1 : 0))
+            case .boolean: row.append(.integer(try raw(name).elementsEqual("t".utf8) ? 1 : 0))
             case .bytes: row.append(.bytes(try binary(name)))
             }
         }
         return row
-    }
-
-    func row(of table: String) throws(StoreError) -> StoredRow {
-        let workspace = WorkspaceID(try text("workspace"))
-        switch table {
-        // Archives of earlier generations have no horizon.
-        case "sync_workspace":
-            return .workspace(workspace, horizon: columns["horizon"] == nil ? 0 : try integer("horizon"))
-        case "sync_batch": return .batch(workspace, low: try integer("low"), head: try head())
-        case "sync_record": return .record(workspace, try record())
-        case "sync_client":
-            let row = ClientRow(
-                id: try id("client"), user: UserID(try text("user_id")), settledThrough: try integer("settled"),
-                ackedThrough: try integer("acked"), connection: try integer("connection"))
-            return .client(workspace, row, kept: try bytes("kept") ?? [])
-        case "sync_member":
-            return .member(
-                workspace, UserID(try text("user_id")), ScopeID(try text("scope")), role: try text("role"),
-                since: try integer("since"))
-        case "sync_ledger":
-            let value = StoredLedgerValue(
-                seq: try integer("seq"), rule: try text("rule"), old: try bytes("old"), new: try bytes("new"))
-            return .ledger(workspace, RecordKey(collection: try text("collection"), id: try id("id")), value)
-        case "sync_blob": return .blob(workspace, try digest(), bytes: try integer("octets"))
-        case "sync_blob_part":
-            return .part(workspace, try digest(), start: try integer("start"), bytes: try binary("bytes"))
-        case "sync_blob_scope": return .blobScope(workspace, ScopeID(try text("scope")), try digest())
-        case "sync_blob_usage":
-            let blobs = Int(clamping: try integer("blobs"))
-            return .blobUsage(workspace, BlobUsage(blobs: blobs, bytes: try integer("octets")))
-        default: throw StoreError(.invariant, "this table is unknown")
-        }
-    }
-
-    private func head() throws(StoreError) -> Head {
-        Head(
-            seq: try integer("seq"), nonce: UInt64(bitPattern: try integer("nonce")), time: try integer("time"),
-            epoch: try integer("epoch"))
-    }
-
-    private func record() throws(StoreError) -> StoredRecord {
-        StoredRecord(
-            key: RecordKey(collection: try text("collection"), id: try id("id")), scope: ScopeID(try text("scope")),
-            seq: try integer("seq"), born: try integer("born"), isDeleted: try text("deleted") == "t",
-            author: UserID(try text("author")), created: try integer("created"), updated: try integer("updated"),
-            body: try bytes("body") ?? [])
-    }
-
-    private func digest() throws(StoreError) -> BlobDigest {
-        guard let digest = BlobDigest(checking: try text("digest")) else { throw wrong("digest") }
-        return digest
     }
 
     private func wrong(_ column: String) -> StoreError {
@@ -217,21 +140,9 @@ struct ArchiveLine {
         UInt8(ascii: "t"): 9, UInt8(ascii: "v"): 11,
     ]
 
-    private func text(_ column: String) throws(StoreError) -> String {
-        guard let bytes = try bytes(column), let text = String(validating: bytes, as: UTF8.self) else {
-            throw wrong(column)
-        }
-        return text
-    }
-
     private func integer(_ column: String) throws(StoreError) -> Int64 {
         guard let value = Int64(String(decoding: try raw(column), as: UTF8.self)) else { throw wrong(column) }
         return value
-    }
-
-    private func id(_ column: String) throws(StoreError) -> UniqueID {
-        guard let id = UniqueID(String(decoding: try raw(column), as: UTF8.self)) else { throw wrong(column) }
-        return id
     }
 
     /// Reads `\\x` and hexadecimal digits; an archive writes a backslash twice.

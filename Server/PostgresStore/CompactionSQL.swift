@@ -1,12 +1,7 @@
 import TidemarkPostgres
 
-/// The statements that forget the rows behind a workspace's horizon.
-///
-/// Deletions read the stored horizon, and never wait for a row that another transaction writes: such a row is left for
-/// later.
+/// The statements of compaction, beside those of its steps: see ``RowSQL``.
 enum CompactionSQL {
-    private static let stored = "(SELECT horizon FROM sync_workspace WHERE workspace = $1)"
-
     static let horizon = PreparedStatement(
         name: "sync_horizon",
         sql: """
@@ -81,102 +76,6 @@ enum CompactionSQL {
             SET horizon = $2
             WHERE workspace = $1 AND horizon < $2
             AND EXISTS (SELECT 1 FROM sync_batch WHERE workspace = $1 AND seq = $2 AND nonce = $3)
-            """)
-
-    /// Deletes tombstones of collections other than those in $2.
-    static let dropTombstones = PreparedStatement(
-        name: "sync_drop_tombstones",
-        sql: drop(
-            """
-            SELECT id, collection
-            FROM sync_record
-            WHERE workspace = $1 AND deleted AND seq <= \(stored) AND collection <> ALL ($2)
-            ORDER BY seq
-            LIMIT $3
-            FOR UPDATE SKIP LOCKED
-            """))
-
-    /// The tombstones of the collections in $2, which open scopes, unless another of them has a living record of that
-    /// id.
-    static let graves = PreparedStatement(
-        name: "sync_graves",
-        sql: """
-            SELECT r.collection, r.id
-            FROM sync_record r
-            WHERE r.workspace = $1 AND r.deleted AND r.seq <= \(stored) AND r.collection = ANY ($2)
-            AND NOT EXISTS (
-                SELECT 1 FROM sync_record o
-                WHERE o.workspace = $1 AND o.id = r.id AND o.collection = ANY ($2) AND NOT o.deleted
-            )
-            ORDER BY r.seq
-            LIMIT $3
-            """)
-
-    /// Deletes records of scope $2 while its own record, $3 and $4, is a tombstone behind the horizon.
-    static let dropOfScope = PreparedStatement(
-        name: "sync_drop_of_scope",
-        sql: drop(
-            """
-            SELECT id, collection
-            FROM sync_record
-            WHERE place = hashtextextended($2, (SELECT salt FROM sync_workspace WHERE workspace = $1))
-            AND scope = $2 AND workspace = $1 AND seq > 0 AND NOT (collection = $3 AND id = $4)
-            AND EXISTS (
-                SELECT 1 FROM sync_record
-                WHERE workspace = $1 AND collection = $3 AND id = $4 AND deleted AND seq <= \(stored)
-            )
-            ORDER BY seq
-            LIMIT $5
-            FOR UPDATE SKIP LOCKED
-            """))
-
-    /// Deletes the scope's own tombstone, once it is the last.
-    static let dropGrave = PreparedStatement(
-        name: "sync_drop_grave",
-        sql: drop(
-            """
-            SELECT id, collection
-            FROM sync_record r
-            WHERE r.workspace = $1 AND r.collection = $3 AND r.id = $4 AND r.deleted AND r.seq <= \(stored)
-            AND NOT EXISTS (
-                SELECT 1 FROM sync_record o
-                WHERE o.place = r.place AND o.seq > 0 AND o.scope = $2 AND o.workspace = $1
-                AND NOT (o.collection = $3 AND o.id = $4)
-            )
-            LIMIT 1
-            FOR UPDATE SKIP LOCKED
-            """))
-
-    /// Deletes the records that a search finds, and their ledgers. The search locks its rows, so that no row changes
-    /// between the search and the deletion.
-    private static func drop(_ search: String) -> String {
-        """
-        WITH found AS MATERIALIZED (
-            \(search)
-        ), ledger AS (
-            DELETE FROM sync_ledger l
-            USING found f
-            WHERE l.workspace = $1 AND l.collection = f.collection AND l.id = f.id
-        )
-        DELETE FROM sync_record r
-        USING found f
-        WHERE r.workspace = $1 AND r.collection = f.collection AND r.id = f.id
-        """
-    }
-
-    static let dropBatches = PreparedStatement(
-        name: "sync_drop_batches",
-        sql: """
-            DELETE FROM sync_batch b
-            USING (
-                SELECT seq
-                FROM sync_batch
-                WHERE workspace = $1 AND seq < \(stored)
-                ORDER BY seq
-                LIMIT $2
-                FOR UPDATE SKIP LOCKED
-            ) f
-            WHERE b.workspace = $1 AND b.seq = f.seq
             """)
 
     static let plan = PreparedStatement(

@@ -117,47 +117,6 @@ enum ErasureSQL {
             LIMIT $4
             """)
 
-    /// Deletes rows of scope $2 and their ledgers, except tombstones of id $3 in the collections $4.
-    static let dropRecords = PreparedStatement(
-        name: "sync_erase_records",
-        sql: """
-            WITH found AS MATERIALIZED (
-                SELECT ctid, id, collection
-                FROM sync_record
-                WHERE place = \(place) AND seq > 0 AND scope = $2 AND workspace = $1
-                AND NOT (deleted AND id = $3 AND collection = ANY ($4))
-                ORDER BY seq
-                LIMIT $5
-                FOR UPDATE
-            ), ledger AS (
-                DELETE FROM sync_ledger
-                WHERE workspace = $1 AND ctid = ANY (ARRAY(
-                    SELECT l.ctid
-                    FROM found f
-                    CROSS JOIN LATERAL (
-                        SELECT ctid
-                        FROM sync_ledger
-                        WHERE workspace = $1 AND collection = f.collection AND id = f.id
-                        OFFSET 0
-                    ) l
-                ))
-                RETURNING 1
-            ), gone AS (
-                DELETE FROM sync_record
-                WHERE workspace = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM found))
-                RETURNING 1
-            )
-            SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM ledger)
-            """)
-
-    /// Deletes the ledgers of the tombstones that stay.
-    static let dropLedger = PreparedStatement(
-        name: "sync_erase_ledger",
-        sql: """
-            DELETE FROM sync_ledger
-            WHERE workspace = $1 AND id = $3 AND collection = ANY ($4) AND scope = $2
-            """)
-
     static let dropBodies = PreparedStatement(
         name: "sync_erase_bodies",
         sql: """
@@ -184,7 +143,7 @@ enum ErasureSQL {
             FROM (
                 SELECT id, collection, deleted, octets, seq
                 FROM sync_record
-                WHERE place = \(place) AND seq > $3 AND scope = $2 AND workspace = $1
+                WHERE place = \(RowSQL.place) AND seq > $3 AND scope = $2 AND workspace = $1
                 ORDER BY seq
                 LIMIT $4
             ) r
@@ -198,15 +157,6 @@ enum ErasureSQL {
     static let countBodies = PreparedStatement(
         name: "sync_erasure_bodies",
         sql: "SELECT count(*) FROM sync_batch WHERE workspace = $1 AND body IS NOT NULL")
-
-    /// Deletes the marks of scopes whose tombstones are behind the horizon as well.
-    static let dropMarks = PreparedStatement(
-        name: "sync_drop_marks",
-        sql: """
-            DELETE FROM sync_erasure
-            WHERE workspace = $1 AND kind = 'scope' AND ended IS NOT NULL
-            AND through <= (SELECT horizon FROM sync_workspace WHERE workspace = $1)
-            """)
 
     static let beginUser = PreparedStatement(
         name: "sync_begin_user_erasure",
@@ -368,7 +318,6 @@ enum ErasureSQL {
             LIMIT 1
             """)
 
-    private static let place = "hashtextextended($2, (SELECT salt FROM sync_workspace WHERE workspace = $1))"
 }
 
 extension BlobSQL {

@@ -95,11 +95,7 @@ enum OperatingSQL {
         name: "sync_drop_ended_of_user", sql: "DELETE FROM sync_member_past WHERE workspace = $1 AND user_id = $2")
 
     static let dropEndedBehind = PreparedStatement(
-        name: "sync_drop_ended_behind",
-        sql: """
-            DELETE FROM sync_member_past
-            WHERE workspace = $1 AND ended <= (SELECT horizon FROM sync_workspace WHERE workspace = $1)
-            """)
+        name: "sync_drop_ended_behind", sql: "DELETE FROM sync_member_past WHERE workspace = $1 AND ended <= $2")
 
     static let records = PreparedStatement(
         name: "sync_records_of_id",

@@ -81,73 +81,25 @@ package struct PostgresSnapshot {
         return result
     }
 
-    /// Reads all rows, table by table, and reports faults between tables.
-    package func rows(_ each: (StoredRow) throws -> Void) async throws {
-        try await read("SELECT workspace, horizon FROM sync_workspace", each) {
-            .workspace(WorkspaceID(try $0.text()), horizon: try $0.integer())
-        }
-        // In the order in which time and epoch never decrease; changed rows are elsewhere in the table.
+    /// Reads every row of a table, sorted if the table says so.
+    package func rows(of table: StoredTable, _ each: (TableRow) throws -> Void) async throws {
+        let columns = table.columns.map { $0.kind == .text ? "\($0.postgresName)::text" : $0.postgresName }
+        let order = table.order.map { "\(table.name).\($0)" }
         try await read(
-            "SELECT workspace, low, \(RowReader.headColumns) FROM sync_batch ORDER BY workspace, seq", each
-        ) {
-            .batch(WorkspaceID(try $0.text()), low: try $0.integer(), head: try $0.head())
-        }
-        try await read("SELECT workspace, \(RowReader.recordColumns) FROM sync_record", each) {
-            .record(WorkspaceID(try $0.text()), try $0.record())
-        }
-        try await places(each)
-        try await read(
-            "SELECT workspace, client, user_id, settled, acked, connection, kept FROM sync_client", each
-        ) {
-            .client(
-                WorkspaceID(try $0.text()),
-                ClientRow(
-                    id: try $0.id(), user: UserID(try $0.text()), settledThrough: try $0.integer(),
-                    ackedThrough: try $0.integer(), connection: try $0.integer()), kept: try $0.bytes())
-        }
-        try await read("SELECT workspace, user_id, scope, role, since FROM sync_member", each) {
-            .member(
-                WorkspaceID(try $0.text()), UserID(try $0.text()), ScopeID(try $0.text()), role: try $0.text(),
-                since: try $0.integer())
-        }
-        try await read("SELECT workspace, collection, id, seq, rule, old, new FROM sync_ledger", each) {
-            .ledger(
-                WorkspaceID(try $0.text()), RecordKey(collection: try $0.text(), id: try $0.id()),
-                StoredLedgerValue(
-                    seq: try $0.integer(), rule: try $0.text(), old: try $0.optionalBytes(),
-                    new: try $0.optionalBytes()))
-        }
-        try await blobRows(each)
-    }
-
-    private func blobRows(_ each: (StoredRow) throws -> Void) async throws {
-        try await read("SELECT workspace, digest, octets FROM sync_blob", each) {
-            .blob(WorkspaceID(try $0.text()), try $0.blobDigest(), bytes: try $0.integer())
-        }
-        try await read(
-            "SELECT workspace, digest, start, bytes FROM sync_blob_part ORDER BY workspace, digest, start", each,
-            rows: Self.partsPerFetch
-        ) {
-            .part(
-                WorkspaceID(try $0.text()), try $0.blobDigest(), start: try $0.integer(), bytes: try $0.bytes())
-        }
-        try await read("SELECT workspace, scope, digest FROM sync_blob_scope", each) {
-            .blobScope(WorkspaceID(try $0.text()), ScopeID(try $0.text()), try $0.blobDigest())
-        }
-        try await read("SELECT workspace, blobs, octets FROM sync_blob_usage", each) {
-            .blobUsage(
-                WorkspaceID(try $0.text()), BlobUsage(blobs: Int(clamping: try $0.integer()), bytes: try $0.integer()))
-        }
+            "SELECT \(columns.joined(separator: ", ")) FROM \(table.name)"
+                + (order.isEmpty ? "" : " ORDER BY \(order.joined(separator: ", "))"),
+            rows: table.columns.contains { $0.kind == .bytes } ? Self.partsPerFetch : Self.rowsPerFetch
+        ) { reader in try each(table.columns.map { try reader.value($0.kind) }) }
     }
 
     /// Checks that searches by scope find the records.
-    private func places(_ each: (StoredRow) throws -> Void) async throws {
+    package func filed(_ each: (Finding) -> Void) async throws {
         let found = try await run("SELECT count(*) FROM sync_probe WHERE hash = \(GuardSQL.hash)").int64(0, 0)
         guard found == 1 else {
             let text =
                 "PostgreSQL hashes differently than when the places of scopes were computed, and no search finds"
                 + " records: start a server, which computes them again"
-            return try each(.finding(Finding(.scope, text)))
+            return each(Finding(.scope, text))
         }
         try await read(
             """
@@ -155,28 +107,23 @@ package struct PostgresSnapshot {
             FROM sync_record r
             JOIN sync_workspace w ON w.workspace = r.workspace
             WHERE r.place <> hashtextextended(r.scope, w.salt)
-            """, each
-        ) {
-            let (workspace, seq) = (WorkspaceID(try $0.text()), try $0.integer())
+            """
+        ) { row in
+            let (workspace, seq) = (WorkspaceID(try row.text()), try row.integer())
             let text = "the record at \(seq) has the place of another scope: no device receives it"
-            return .finding(Finding(.scope, workspace, text))
+            each(Finding(.scope, workspace, text))
         }
     }
 
     private func read(
-        _ sql: String, _ each: (StoredRow) throws -> Void, rows: Int = Self.rowsPerFetch,
-        _ row: (inout RowReader) throws -> StoredRow
+        _ sql: String, rows: Int = Self.rowsPerFetch, _ each: (inout RowReader) throws -> Void
     ) async throws {
         _ = try await run("DECLARE tidemark_rows NO SCROLL CURSOR FOR \(sql)")
         while true {
             let page = try await run("FETCH \(rows) FROM tidemark_rows")
             for index in 0..<page.rowCount {
                 var reader = RowReader(page, index)
-                let found: StoredRow
-                do { found = try row(&reader) } catch let error as StoreError {
-                    found = .finding(Finding(.row, "a row of '\(sql)' cannot be read: \(error.reason)"))
-                }
-                try each(found)
+                try each(&reader)
             }
             if page.rowCount < rows { break }
         }
@@ -185,11 +132,14 @@ package struct PostgresSnapshot {
 }
 
 extension RowReader {
-    mutating func blobDigest() throws -> BlobDigest {
-        guard let digest = BlobDigest(checking: try text()) else {
-            throw StoreError(.invariant, "a digest is malformed")
+    fileprivate mutating func value(_ kind: StoredTable.Column.Kind) throws -> RowValue {
+        if try isNull() { return skip() ?? .null }
+        switch kind {
+        case .text: return .text(try bytes())
+        case .integer: return .integer(try integer())
+        case .boolean: return .integer(try bool() ? 1 : 0)
+        case .bytes: return .bytes(try bytes())
         }
-        return digest
     }
 }
 

@@ -63,67 +63,19 @@ extension PostgresStore: Compacting {
     package func compact(
         _ workspace: WorkspaceID, _ order: CompactionOrder
     ) async throws(StoreError) -> CompactionStep {
-        var (horizon, _, target) = try await target(of: workspace, olderThan: order.time)
-        if let target {
-            let raise = Statement(CompactionSQL.raise, workspace) {
-                $0.add(target.seq)
-                $0.add(Int64(bitPattern: target.nonce))
-            }
-            if try await changed([raise])[0] == 1 { horizon = target.seq }
-        }
-        var step = CompactionStep(horizon: horizon)
-        guard horizon > 0 else { return step }
-        let openers = order.scopeCollections.sorted()
-        step.isDone = false
-        step.batches = try await changed([
-            Statement(CompactionSQL.dropBatches, workspace) { $0.add(Int64(order.limit)) }
-        ])[0]
-        guard step.batches < order.limit else { return step }
-        let tombstones = try await changed([
-            Statement(CompactionSQL.dropTombstones, workspace) {
-                $0.add(openers)
-                $0.add(Int64(order.limit))
-            }
-        ])[0]
-        step.tombstones = tombstones
-        let room = try await endScopes(in: workspace, order, openers, &step)
-        step.isDone = tombstones < order.limit && room > 0
-        if step.isDone {
+        if let target = try await target(of: workspace, olderThan: order.time).target {
+            // A transaction of its own: writers of the workspace wait for this row.
             _ = try await changed([
-                Statement(ErasureSQL.dropMarks, workspace), Statement(OperatingSQL.dropEndedBehind, workspace),
+                Statement(CompactionSQL.raise, workspace) {
+                    $0.add(target.seq)
+                    $0.add(Int64(bitPattern: target.nonce))
+                }
             ])
         }
-        return step
-    }
-
-    /// Forgets the records of dead scopes, and then each scope's own tombstone.
-    ///
-    /// - Returns: the room that is left for further rows; 0 if there may be more of them.
-    private func endScopes(
-        in workspace: WorkspaceID, _ order: CompactionOrder, _ openers: [String], _ step: inout CompactionStep
-    ) async throws(StoreError) -> Int {
-        var room = order.limit
-        let graves = try await read([
-            Statement(CompactionSQL.graves, workspace) {
-                $0.add(openers)
-                $0.add(Int64(order.limit))
-            }
-        ])[0].all { RecordKey(collection: try $0.text(), id: try $0.id()) }
-        for grave in graves {
-            guard room > 0 else { break }
-            let rest = room
-            let dropped = try await changed([
-                Statement(CompactionSQL.dropOfScope, workspace) {
-                    $0.add(grave)
-                    $0.add(Int64(rest))
-                },
-                Statement(CompactionSQL.dropGrave, workspace) { $0.add(grave) },
-            ])
-            step.scopeRecords += dropped[0]
-            step.tombstones += dropped[1]
-            room -= dropped[0] + dropped[1]
-        }
-        return max(0, room)
+        return try await inSteps(of: workspace) { connection in
+            let stored = try await connection.run([Statement(CompactionSQL.horizon, workspace)]).first
+            return CompactionMachine(order, horizon: try stored?.first { try $0.integer() } ?? 0)
+        }.step
     }
 
     private func target(
@@ -161,14 +113,5 @@ extension PostgresStore: Compacting {
         let begin = transactions.beginWrite
         let results = try await on(reading) { try await $0.run(begin + statements + [Transactions.commit]) }
         return results.dropFirst(begin.count).dropLast().map(\.affectedRows)
-    }
-}
-
-extension Parameters {
-    /// Adds the scope of a record, and the record.
-    fileprivate mutating func add(_ grave: RecordKey) {
-        add(text: ScopeID(record: grave.id).text)
-        add(text: grave.collection)
-        add(grave.id)
     }
 }

@@ -65,36 +65,7 @@ extension PostgresStore: Erasing {
     package func erase(
         _ scope: ScopeID, in workspace: WorkspaceID, keeping graves: Set<RecordKey>, limit: Int
     ) async throws(StoreError) -> ErasureStep {
-        let limit = Int64(max(1, limit))
-        // All of them have the id of the scope.
-        let (id, collections) = (graves.first?.id ?? UniqueID(high: 0, low: 0), graves.map(\.collection).sorted())
-        func add(_ parameters: inout Parameters) {
-            parameters.add(text: scope.text)
-            parameters.add(id)
-            parameters.add(collections)
-        }
-        let begin = transactions.beginWrite + [FenceSQL.check(generation)]
-        let results = try await on(reading) { connection in
-            try await connection.run(
-                begin + [
-                    Statement(ErasureSQL.dropRecords, workspace) {
-                        add(&$0)
-                        $0.add(limit)
-                    }, Statement(ErasureSQL.dropLedger, workspace, add),
-                    Statement(ErasureSQL.dropBodies, workspace) {
-                        $0.add(text: scope.text)
-                        $0.add(limit)
-                    }, Statement(OperatingSQL.dropEndedOfScope, workspace) { $0.add(text: scope.text) },
-                    Transactions.commit,
-                ])
-        }.dropFirst(begin.count)
-        var step = ErasureStep()
-        (step.records, step.ledgerEntries) =
-            try Results(results)[0].first { (Int(try $0.integer()), Int(try $0.integer())) } ?? (0, 0)
-        let changed = results.dropFirst().map(\.affectedRows)
-        if changed.count >= 2 { (step.ledgerEntries, step.bodies) = (step.ledgerEntries + changed[0], changed[1]) }
-        step.isDone = step.records < limit && step.bodies < limit
-        return step
+        try await inSteps(of: workspace) { _ in ScopeErasureMachine(scope, keeping: graves, limit: limit) }.step
     }
 
     package func endErasure(

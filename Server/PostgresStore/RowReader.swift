@@ -40,7 +40,7 @@ struct RowReader {
     /// Whether the next column is NULL.
     func isNull() throws -> Bool { try source.isNull(row, column) }
 
-    private mutating func skip<Value>() -> Value? {
+    mutating func skip<Value>() -> Value? {
         column += 1
         return nil
     }

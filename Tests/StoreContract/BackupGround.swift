@@ -191,9 +191,9 @@ struct BackupGround: Sendable {
             INSERT INTO sync_member_past (workspace, \(user), scope, role, since, ended)
             VALUES ('another', 'carl', 'a', 'member', 1, 2)
             """)
-        let acts = try #require(under.store as? any ActLog)
+        let acts = under.store
         _ = try await acts.begin(OperatorAct(.compact, by: "root", at: 1_000, argument: "tab\t", reason: "because"))
-        let accounts = try #require(under.store as? any AccountStore)
+        let accounts = under.store
         var account = Account(login: "ann@example.com", user: .ann, hash: "$scrypt$ln=17,r=8,p=1$s$h", created: 1_000)
         account.reset = PasswordReset(digest: "tab\t", until: 9_000)
         #expect(try await accounts.add(account, in: under.workspace) == .added)
@@ -203,11 +203,11 @@ struct BackupGround: Sendable {
                 in: under.workspace))
         for count in [0, 1, 262_145, 700_000] { try await under.put(.honest(count), in: .a) }
         try await under.put(.honest(1), in: .b)
-        let erasing = try #require(under.store as? any Erasing)
+        let erasing = under.store
         let mark = try await erasing.beginErasure(
             of: ScopeID(record: .numbered(99)), in: under.workspace, now: 1_000)
         #expect(mark == 26)
-        let revocations = try #require(under.store as? any RevocationStore)
+        let revocations = under.store
         _ = try await revocations.revoke(
             .client(.numbered(900), of: .ann), before: 5_000, in: under.workspace, now: 5_000)
     }

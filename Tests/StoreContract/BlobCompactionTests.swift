@@ -21,8 +21,8 @@ import TidemarkStore
 
     private func compaction(_ under: StoreUnderTest, limit: Int = 500) throws -> BlobCompaction {
         BlobCompaction(
-            of: under.workspace, Self.spans, records: try #require(under.store as? any Compacting),
-            blobs: try #require(under.blobs as? any BlobCompacting), limit: limit)
+            of: under.workspace, Self.spans, records: under.store,
+            blobs: under.blobs, limit: limit)
     }
 
     /// Runs steps until nothing is due on that day, and returns all of them together.
@@ -57,8 +57,7 @@ import TidemarkStore
     private func stage(
         _ under: StoreUnderTest, _ blob: Blob, among all: DueStages = all
     ) async throws -> BlobStage? {
-        let store = try #require(under.blobs as? any BlobCompacting)
-        return try await store.dueBlobs(of: under.workspace, all).first { $0.digest == blob.digest }?.stage
+        try await under.blobs.dueBlobs(of: under.workspace, all).first { $0.digest == blob.digest }?.stage
     }
 
     @Test(arguments: StoreKind.available)

@@ -61,7 +61,7 @@ import TidemarkStore
         try await kind.withStore { under in
             let ann = try await delete(under)
             let eraser = Eraser(
-                store: under.store, erasing: try #require(under.store as? any Erasing), blobs: nil,
+                store: under.store, erasing: under.store, blobs: nil,
                 limits: Eraser.Limits(),
                 surroundings: Eraser.Surroundings(
                     now: { 2_000 }, nonce: { UInt64.random(in: 1...(.max)) }, pause: { _ in }))
@@ -93,7 +93,7 @@ import TidemarkStore
             #expect(try await annabel.push(2, Mutation(key: Self.note, action: .delete)) == nil)
             #expect(try await buried(under)?.contains("secret") == true)
             let eraser = Eraser(
-                store: under.store, erasing: try #require(under.store as? any Erasing), blobs: nil,
+                store: under.store, erasing: under.store, blobs: nil,
                 limits: Eraser.Limits(),
                 surroundings: Eraser.Surroundings(
                     now: { 2_000 }, nonce: { UInt64.random(in: 1...(.max)) }, pause: { _ in }))

@@ -41,11 +41,10 @@ import TidemarkStore
     private func look(_ path: String, between: () throws -> Void) throws -> Found {
         try EmbeddedSnapshot.with(path, between: between) { snapshot in
             var found = Found()
-            try snapshot.rows { row in
-                switch row {
-                case .workspace: found.records += 1
-                case .blob: found.blobs += 1
-                default: break
+            for table in StoredTable.audited {
+                try snapshot.rows(of: table) { _ in
+                    if table.name == "sync_workspace" { found.records += 1 }
+                    if table.name == "sync_blob" { found.blobs += 1 }
                 }
             }
             return found

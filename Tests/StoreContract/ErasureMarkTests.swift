@@ -20,8 +20,8 @@ import TidemarkStore
         }
         for (room, time) in [(Self.first, 2_000), (Self.second, 4_000)] as [(LocalID, Milliseconds)] {
             let eraser = Eraser(
-                store: under.store, erasing: try #require(under.store as? any Erasing),
-                blobs: under.blobs as? any BlobErasing,
+                store: under.store, erasing: under.store,
+                blobs: under.blobs,
                 surroundings: Eraser.Surroundings(now: { time }, nonce: { UInt64.random(in: 1...(.max)) }))
             try await eraser.erase(ScopeID(record: room), in: under.workspace, openers: ["room"])
         }
@@ -29,7 +29,7 @@ import TidemarkStore
     }
 
     private func compact(_ under: StoreUnderTest, before time: Milliseconds) async throws {
-        let store = try #require(under.store as? any Compacting)
+        let store = under.store
         let order = CompactionOrder(time: time, scopeCollections: ["room"])
         while try await !store.compact(under.workspace, order).isDone {}
     }
@@ -101,8 +101,7 @@ import TidemarkStore
                 try await under.commit(in: workspace) { $0.put(Self.first, in: scope, collection: "room") }
                 try await under.put(blob, in: scope, of: workspace)
             }
-            let erasing = try #require(under.blobs as? any BlobErasing)
-            #expect(try await erasing.eraseBlobs(of: scope, in: under.workspace).blobs == 1)
+            #expect(try await under.blobs.eraseBlobs(of: scope, in: under.workspace).blobs == 1)
             #expect(try await under.blobs.usage(of: under.workspace) == BlobUsage())
             // A new put stores it anew: nothing of it was left.
             #expect(try await under.put(blob, in: .b) == .kept)

@@ -26,8 +26,8 @@ import TidemarkStore
         (limits.stepRows, limits.endsPerBatch, limits.membersPerStep, limits.triesMax) = (stepRows, 2, 3, 3)
         let steps = Counter()
         let eraser = Eraser(
-            store: under.store, erasing: try #require(under.store as? any Erasing),
-            blobs: under.blobs as? any BlobErasing, limits: limits,
+            store: under.store, erasing: under.store,
+            blobs: under.blobs, limits: limits,
             surroundings: Eraser.Surroundings(
                 now: { 2_000 }, nonce: { UInt64.random(in: 1...(.max)) },
                 pause: { _ in if await steps.next() == step { throw Cut() } }))
@@ -113,7 +113,7 @@ import TidemarkStore
         }
         #expect(sizes == [[nil, nil], [nil, 1_000], [nil, 10]])
         #expect(try await under.blobs.usage(of: workspace) == BlobUsage(blobs: 2, bytes: 1_010))
-        let counts = try await #require(store as? any Erasing).erasureCounts(of: scope, in: workspace)
+        let counts = try await store.erasureCounts(of: scope, in: workspace)
         #expect(counts.records == 0 && counts.tombstones == 1 && counts.ledgerEntries == 0 && counts.bytes == 0)
         try await checkOrder(under)
     }
@@ -137,9 +137,9 @@ import TidemarkStore
     func `nothing of an erased scope is left, and everything of another`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await Self.fill(under)
-            let erasing = try #require(under.store as? any Erasing)
+            let erasing = under.store
             let planned = try await erasing.erasureCounts(of: Self.scope, in: under.workspace)
-            let usage = try await #require(under.blobs as? any BlobErasing)
+            let usage = try await under.blobs
                 .erasureUsage(of: Self.scope, in: under.workspace)
             #expect(planned.records == 7 && planned.tombstones == 2 && planned.ledgerEntries == 1)
             #expect(usage == BlobUsage(blobs: 2, bytes: 300_000), "bytes that another scope has stay")
@@ -156,7 +156,7 @@ import TidemarkStore
         try await kind.withStore { under in
             try await Self.fill(under)
             var cuts = 0
-            let erasing = try #require(under.store as? any Erasing)
+            let erasing = under.store
             for step in 1...100 {
                 do {
                     try await Self.erase(under, stepRows: 1, cutAt: step % 4 + 1)
@@ -186,7 +186,7 @@ import TidemarkStore
             var draft = BatchDraft(after: reading.state.head)
             draft.put(.numbered(50), in: Self.scope, body: #"{"text":"\#(Self.secret)"}"#)
             let late = try PlannedBatch(draft.batch, on: reading.state, heard: reading.heard)
-            let erasing = try #require(under.store as? any Erasing)
+            let erasing = under.store
             _ = try await erasing.beginErasure(of: Self.scope, in: under.workspace, now: 2_000)
             do {
                 // Planned from memory: PostgreSQL has it planned again before it reports the reason.
@@ -254,7 +254,7 @@ import TidemarkStore
             try await Self.fill(under)
             try await Self.erase(under)
             try await under.commit(time: 9_000) { $0.put(.numbered(60), in: .b) }
-            let store = try #require(under.store as? any Compacting)
+            let store = under.store
             for (time, isFree) in [(1_500, false), (2_001, true)] as [(Milliseconds, Bool)] {
                 var isDone = false
                 while !isDone {
@@ -282,8 +282,8 @@ import TidemarkStore
         limits.stepRows = 3
         let steps = Counter()
         let eraser = Eraser(
-            store: under.store, erasing: try #require(under.store as? any Erasing),
-            blobs: under.blobs as? any BlobErasing, limits: limits,
+            store: under.store, erasing: under.store,
+            blobs: under.blobs, limits: limits,
             surroundings: Eraser.Surroundings(
                 now: { 2_000 }, nonce: { 1 }, pause: { _ in if await steps.next() == cut { throw Cut() } }))
         return try await eraser.erase(under.workspace)?.rows

@@ -67,9 +67,8 @@ import TidemarkStore
             for batch in [head, second, Head.start] {
                 #expect(try await store.raiseEpoch(raise(.lost(batch)), in: workspace) == .stands(head))
             }
-            let compacting = try #require(store as? any Compacting)
             let order = CompactionOrder(time: 40, scopeCollections: [])
-            #expect(try await compacting.compact(workspace, order).horizon == 3)
+            #expect(try await store.compact(workspace, order).horizon == 3)
             #expect(try await store.raiseEpoch(raise(.lost(second)), in: workspace) == .stands(head))
             #expect(try await store.raiseEpoch(raise(.standing(2)), in: workspace) == .stands(head))
             #expect(try await store.lineage(of: workspace).isEmpty)

@@ -5,7 +5,7 @@ import TidemarkStore
 /// Data that every store keeps for operators: their acts, ended memberships, and lookups.
 @Suite struct OperatingTests {
     private func inspecting(_ under: StoreUnderTest) throws -> any Inspecting {
-        try #require(under.store as? any Inspecting)
+        under.store
     }
 
     private func ended(
@@ -17,7 +17,7 @@ import TidemarkStore
     @Test(arguments: StoreKind.available)
     func `acts are stored in their order, with their results`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
-            let log = try #require(under.store as? any ActLog)
+            let log = under.store
             var revoke = OperatorAct(
                 .revoke, by: "ann's laptop", at: 5, in: under.workspace, user: .bob, argument: "all", reason: "lost")
             var apply = OperatorAct(.schemaApply, by: "root", at: 6, argument: String(repeating: "é", count: 400))
@@ -37,7 +37,7 @@ import TidemarkStore
     @Test(arguments: StoreKind.available)
     func `a failed act is stored as such, and its error is rethrown`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
-            let log = try #require(under.store as? any ActLog)
+            let log = under.store
             let act = OperatorAct(.compact, by: "root", at: 7, in: under.workspace)
             await #expect(throws: StoreError.self) {
                 try await log.keeping(act) { throw StoreError(.data, "there is no such workspace") }
@@ -90,12 +90,12 @@ import TidemarkStore
                 }
             }
             #expect(try await ended(under).count == 2)
-            let erasing = try #require(under.store as? any Erasing)
+            let erasing = under.store
             _ = try await erasing.beginErasure(of: .a, in: under.workspace, now: 2_000)
             _ = try await erasing.erase(.a, in: under.workspace, keeping: [], limit: 10)
             #expect(try await ended(under).map(\.scope) == [.b])
             #expect(try await ended(under, .bob).map(\.scope) == [.b])
-            let log = try #require(under.store as? any ActLog)
+            let log = under.store
             let number = try await log.begin(
                 OperatorAct(.eraseUser, by: "root", at: 1, in: under.workspace, user: .bob))
             _ = try await erasing.beginErasure(of: .bob, as: UserID("erased-1"), in: under.workspace, now: 2_000)
@@ -104,7 +104,7 @@ import TidemarkStore
             #expect(try await ended(under).count == 1)
             let act = try await log.acts(before: number + 1, limit: 1).first
             #expect(act?.user == UserID("erased-1"), "acts do not name who is erased")
-            let compacting = try #require(under.store as? any Compacting)
+            let compacting = under.store
             _ = try await under.commit(time: 900_000) { _ = $0.skip() }
             _ = try await under.commit(time: 900_001) { _ = $0.skip() }
             let order = CompactionOrder(time: 900_000, scopeCollections: [])

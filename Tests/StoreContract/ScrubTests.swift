@@ -45,7 +45,7 @@ import TidemarkModel
         var limits = Eraser.Limits()
         limits.triesMax = 6
         let eraser = Eraser(
-            store: under.store, erasing: try #require(under.store as? any Erasing), blobs: nil, limits: limits,
+            store: under.store, erasing: under.store, blobs: nil, limits: limits,
             surroundings: Eraser.Surroundings(
                 now: { 2_000 }, nonce: { UInt64.random(in: 1...(.max)) }, pause: { if $0 { try pause() } }))
         var phases: [Eraser.Phase] = []
@@ -112,7 +112,7 @@ import TidemarkModel
             }
             let text = String(repeating: "x", count: 100_000)
             let eraser = Eraser(
-                store: under.store, erasing: try #require(under.store as? any Erasing), blobs: nil,
+                store: under.store, erasing: under.store, blobs: nil,
                 surroundings: Eraser.Surroundings(
                     now: { 2_000 }, nonce: { 7 }, pause: { _ in tries.withLock { $0 += 1 } }))
             let error = await #expect(throws: StoreError.self) {

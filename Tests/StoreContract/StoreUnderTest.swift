@@ -5,14 +5,14 @@ import TidemarkStore
 
 /// One store with a workspace that no other test uses.
 struct StoreUnderTest: Sendable {
-    let store: any Store
+    let store: any Store & OperatingStore
     let blobs: any BlobStore
     let workspace: WorkspaceID
     /// Ends the store and removes its data.
     let close: @Sendable () async throws -> Void
 
     init(
-        store: any Store, blobs: any BlobStore = InMemoryBlobStore(),
+        store: any Store & OperatingStore, blobs: any BlobStore = InMemoryBlobStore(),
         workspace: WorkspaceID = WorkspaceID("contract-\(UUID().uuidString)"),
         close: @escaping @Sendable () async throws -> Void = {}
     ) {

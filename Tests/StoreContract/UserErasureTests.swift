@@ -20,8 +20,8 @@ import TidemarkStore
         (limits.stepRows, limits.endsPerBatch, limits.membersPerStep) = (2, 2, 3)
         let steps = StepCounter()
         let eraser = Eraser(
-            store: under.store, erasing: try #require(under.store as? any Erasing),
-            blobs: under.blobs as? any BlobErasing, limits: limits,
+            store: under.store, erasing: under.store,
+            blobs: under.blobs, limits: limits,
             surroundings: Eraser.Surroundings(
                 now: { 2_000 }, nonce: { UInt64.random(in: 1...(.max)) },
                 pause: { _ in if await steps.next() == cut { throw Cut() } }))

@@ -25,7 +25,7 @@ extension API {
         of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
     ) async throws -> ([ListedDevice], DeviceSights) {
         let stored = try await node.readGate.pass(for: workspace) { () async throws(StoreError) -> [Device] in
-            try await node.revocationStore.devices(of: user, in: workspace, after: place, limit: limit)
+            try await node.operating.devices(of: user, in: workspace, after: place, limit: limit)
         }
         let sights = try await node.sights(of: stored.map(\.id), in: workspace)
         return (try await node.listed(stored, sights, in: workspace), sights)

@@ -34,7 +34,7 @@ extension API {
     }
 
     func records(_ name: RecordName, in workspace: WorkspaceID) async throws -> [StoredRecord] {
-        let store = try inspecting
+        let store = node.operating
         let found = try await node.readGate.pass { () async throws(StoreError) -> [StoredRecord] in
             try await store.records(name.id, in: workspace)
         }

@@ -39,7 +39,7 @@ extension API {
     private func whyFacts(
         _ user: UserID, _ name: RecordName, in workspace: WorkspaceID
     ) async throws -> (WhyFacts, DeviceSights) {
-        let store = try inspecting
+        let store = node.operating
         let snapshot = try await node.store.session(for: user, client: nil, in: workspace)
         var facts = WhyFacts(
             workspace: workspace, user: user, id: name.id, now: node.now(), schema: node.context.inForce.schema,
@@ -55,7 +55,7 @@ extension API {
             facts.isLeftOut = facts.leftOut > 0 && node.context.held(facts.grants)[record.scope] == nil
             facts.isScopeErased = record.isDeleted && record.author == .erased
         }
-        let devices = try await node.revocationStore.devices(
+        let devices = try await node.operating.devices(
             of: user, in: workspace, after: nil, limit: Self.devicesMax)
         let sights = try await node.sights(of: devices.map(\.id), in: workspace)
         facts.devices = sights.brought(to: devices)
@@ -117,7 +117,7 @@ extension API {
         }
         if let user = UserID(checking: text) {
             let snapshot = try await node.store.session(for: user, client: nil, in: workspace)
-            let devices = try await node.revocationStore.devices(of: user, in: workspace, after: nil, limit: 1)
+            let devices = try await node.operating.devices(of: user, in: workspace, after: nil, limit: 1)
             if !snapshot.grants.isEmpty || !devices.isEmpty {
                 hits.append([
                     "kind": "user", "name": .string(text), "memberships": .integer(Int64(snapshot.grants.count)),

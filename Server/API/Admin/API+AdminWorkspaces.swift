@@ -15,7 +15,7 @@ extension API {
     func adminWorkspaces(_ query: AdminQuery) async throws -> Fields {
         let place = try query.id("after", WorkspaceID.init(checking:))
         let limit = try query.limit(100, max: 500)
-        let store = try inspecting
+        let store = node.operating
         let found = try await node.readGate.pass { () async throws(StoreError) -> [WorkspaceFigures] in
             try await store.workspaces(after: place, limit: limit)
         }
@@ -61,19 +61,18 @@ extension API {
         answer.put("members", users.map { ["user": .string($0.text)] })
         answer.put("more", !isWhole)
         if let id = UniqueID(scope.text) {
-            answer.put("records", try await inspecting.records(id, in: workspace).map(\.adminFields))
+            answer.put("records", try await node.operating.records(id, in: workspace).map(\.adminFields))
         }
         return answer
     }
 
     /// Returns at most ``membersShownMax`` members, and false if there may be more.
     func members(of scope: ScopeID, in workspace: WorkspaceID) async throws -> (users: [UserID], isWhole: Bool) {
-        guard let erasing = node.store as? any Erasing else { return ([], false) }
         var (users, place): ([UserID], Seat?) = ([], nil)
         for _ in 0..<Self.memberStepsMax {
             let from = place
             let page = try await node.readGate.pass { () async throws(StoreError) -> MemberPage in
-                try await erasing.members(of: scope, in: workspace, after: from, limit: Self.membersPerStep)
+                try await node.operating.members(of: scope, in: workspace, after: from, limit: Self.membersPerStep)
             }
             users += page.users
             guard users.count <= Self.membersShownMax else { return (Array(users.prefix(Self.membersShownMax)), false) }

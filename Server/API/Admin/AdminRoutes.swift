@@ -83,40 +83,15 @@ extension API {
         return router
     }
 
-    /// The store's calls for operators.
-    ///
-    /// - Throws: if the store has none.
-    var inspecting: any Inspecting {
-        get throws(APIError) {
-            guard let store = node.store as? any Inspecting else {
-                throw APIError(.notImplemented, "invalid", "this store does not support the operators' calls")
-            }
-            return store
-        }
-    }
-
-    /// The log of operators' acts.
-    ///
-    /// - Throws: if the store has none. Nothing is changed then.
-    private var acts: any ActLog {
-        get throws(APIError) {
-            guard let log = node.store as? any ActLog else {
-                throw APIError(.notImplemented, "invalid", "this store keeps no audit, so nothing is changed")
-            }
-            return log
-        }
-    }
-
     /// Carries out an operator's act, and logs it before and after.
     func keeping<Value>(_ act: OperatorAct, _ body: () async throws -> Value) async throws -> Value {
-        try await acts.keeping(act, body)
+        try await node.operating.keeping(act, body)
     }
 
     /// `GET /admin/v1/audit?before=N&limit=N`: the operators' acts, newest first.
     func adminAudit(_ query: AdminQuery) async throws -> Fields {
-        let log = try acts
         let (before, limit) = (try query.number("before") ?? .max, try query.limit(100, max: 1_000))
-        let acts = try await log.acts(before: before, limit: limit)
+        let acts = try await node.operating.acts(before: before, limit: limit)
         var answer = Fields()
         answer.put(
             "acts",

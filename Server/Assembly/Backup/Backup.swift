@@ -109,13 +109,11 @@ package enum Backup {
         _ snapshot: EmbeddedSnapshot, _ progress: Occasionally, checksPages: Bool
     ) throws -> AuditReport {
         let audit = DatabaseAudit()
-        try snapshot.rows { row in
-            audit.take(row)
-            if audit.rows % 1_000 == 0 { progress.tell("checked \(audit.rows) rows") }
-        }
+        try audit.take(all: snapshot) { progress.tell("checked \($0) rows") }
+        try snapshot.filed { audit.add($0) }
         guard checksPages else { return audit.report() }
         progress.tell("checks the pages of the files")
-        for finding in try snapshot.integrity() { audit.take(.finding(finding)) }
+        for finding in try snapshot.integrity() { audit.add(finding) }
         return audit.report()
     }
 

@@ -25,13 +25,11 @@ extension Backup {
             let id = snapshot.id
             // Both read the same snapshot, side by side.
             async let dumped: Void = aside { try tools.dump(to: path, snapshot: id) }
-            let audit = DatabaseAudit()
-            try await snapshot.rows { row in
-                audit.take(row)
-                if audit.rows % 1_000 == 0 { progress.tell("checked \(audit.rows) rows, wrote \(size(path)) MB") }
+            let report = try await Verification.audit(snapshot) {
+                progress.tell("checked \($0) rows, wrote \(size(path)) MB")
             }
             try await dumped
-            return (state, audit.report(), tools)
+            return (state, report, tools)
         }
         let file = try draft.sum(BackupFolder.dumpName) { progress.tell("summed up \($0.megabytes) MB") }
         let manifest = BackupManifest(
@@ -50,13 +48,8 @@ extension Backup {
         _ path: String, _ tools: PostgresPrograms, _ progress: Occasionally
     ) throws -> AuditReport {
         let audit = DatabaseAudit()
-        for table in ArchiveRows.tables {
-            var rows = ArchiveRows(table)
-            try tools.rows(of: table, in: path) { bytes in
-                try rows.take(bytes) { audit.take($0) }
-                progress.tell("read \(audit.rows) rows of the archive")
-            }
-            try rows.end()
+        try audit.take(all: RowArchive(tools: tools, path: path)) {
+            progress.tell("read \($0) rows of the archive")
         }
         return audit.report()
     }

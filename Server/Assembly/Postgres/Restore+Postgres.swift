@@ -48,12 +48,7 @@ extension Restore {
         if target == .empty, verifies {
             // Compared before a new epoch begins, which is not in the manifest.
             let report = try await PostgresSnapshot.with(configuration, isExported: false, logger: .quiet) {
-                let audit = DatabaseAudit()
-                try await $0.rows { row in
-                    audit.take(row)
-                    if audit.rows % 1_000 == 0 { progress.tell("checked \(audit.rows) rows") }
-                }
-                return audit.report()
+                try await Verification.audit($0) { progress.tell("checked \($0) rows") }
             }
             try compare(manifest, report)
         }
@@ -106,13 +101,13 @@ extension Restore {
 }
 
 /// An archive of `pg_dump`, read by one run of `pg_restore` for each table.
-private struct RowArchive: RowSource {
+struct RowArchive: RowSource {
     let tools: PostgresPrograms
     let path: String
 
     func rows(of table: StoredTable, _ each: (TableRow) throws -> Void) throws {
-        var rows = ArchiveRows(table.name)
-        try tools.rows(of: table.name, in: path) { try rows.take($0, of: table, each) }
+        var rows = ArchiveRows(table)
+        try tools.rows(of: table.name, in: path) { try rows.take($0, each) }
         try rows.end()
     }
 }

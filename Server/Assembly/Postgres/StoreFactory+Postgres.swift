@@ -31,13 +31,13 @@ extension OpenedStore {
             connection, node: configuration.nodeID, channel: "tidemark_" + (try await store.installationName()),
             logger: logger)
         var opened = OpenedStore(
-            store, blobs: store, compaction: store, erasure: store, schemas: store, revocations: store, isShared: true,
-            hints: hints, relay: hints,
+            store, operating: store, blobs: store, schemas: store, isShared: true, hints: hints, relay: hints,
             services: [
                 PostgresService(store: store, hints: hints, logger: logger),
                 MigrationService(logger: logger) { try await store.migrate(.all, report: progress.report) },
             ]
         )
+        (opened.backups, opened.replicas) = (store, store)
         opened.pools = {
             let pools = store.connections
             return StorePools(writers: .init(pools.sequencing), readers: .init(pools.reading))

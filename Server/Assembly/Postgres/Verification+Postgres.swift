@@ -11,14 +11,23 @@ extension Verification {
         _ uri: String, _ progress: Occasionally
     ) async throws -> (state: StoredState, report: AuditReport) {
         try await PostgresSnapshot.with(.database(uri), isExported: false, logger: .quiet) { snapshot in
-            let state = try await snapshot.state()
-            let audit = DatabaseAudit()
-            try await snapshot.rows { row in
-                audit.take(row)
-                if audit.rows % 1_000 == 0 { progress.tell("checked \(audit.rows) rows") }
-            }
-            return (state, audit.report())
+            (try await snapshot.state(), try await audit(snapshot) { progress.tell("checked \($0) rows") })
         }
+    }
+
+    /// Audits every row.
+    ///
+    /// - Parameter progress: receives the number of rows so far, now and then.
+    static func audit(_ snapshot: PostgresSnapshot, _ progress: (Int64) -> Void) async throws -> AuditReport {
+        let audit = DatabaseAudit()
+        for table in StoredTable.audited {
+            try await snapshot.rows(of: table) { row in
+                audit.take(row, of: table)
+                if audit.rows % 1_000 == 0 { progress(audit.rows) }
+            }
+        }
+        try await snapshot.filed { audit.add($0) }
+        return audit.report()
     }
 }
 #endif

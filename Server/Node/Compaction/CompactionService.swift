@@ -9,8 +9,8 @@ import TidemarkStore
 /// in which everybody else has the store.
 struct CompactionService: Service {
     let node: Node
-    let store: any Compacting
 
+    private var store: any OperatingStore { node.operating }
     private var limits: CompactionLimits { node.limits.compaction }
     private var clock: any Clock<Duration> { node.parts.environment.clock }
 
@@ -71,13 +71,10 @@ struct CompactionService: Service {
         return look
     }
 
-    private var blobs: (any BlobCompacting)? { node.parts.blobs as? any BlobCompacting }
-
     private func compactBlobs(_ turn: CompactionTurn, at time: Milliseconds) async throws {
-        guard let blobs else { return }
         var compaction = BlobCompaction(
-            of: turn.workspace, limits.blobSpans(keep: turn.keep ?? limits.keep), records: store, blobs: blobs,
-            limit: limits.stepRows)
+            of: turn.workspace, limits.blobSpans(keep: turn.keep ?? limits.keep), records: store,
+            blobs: node.parts.blobs, limit: limits.stepRows)
         var all = BlobCompactionStep(isDone: false)
         for _ in 0..<limits.turnSteps where !all.isDone {
             all = all + (try await step { try await compaction.step(now: time, stamp: node.now()) })

@@ -63,8 +63,8 @@ extension Node {
     ) async throws(StoreError) -> DeviceSights {
         var found = DeviceSights()
         found.devices = await ownSights(of: devices, in: workspace)
-        guard parts.isStoreShared, !devices.isEmpty, let store = store as? any Inspecting else { return found }
-        var asked = Set(try await store.followers(of: workspace, now: now()))
+        guard parts.isStoreShared, !devices.isEmpty else { return found }
+        var asked = Set(try await operating.followers(of: workspace, now: now()))
         asked.remove(parts.id)
         found.others = asked.count
         var rest = devices[...]

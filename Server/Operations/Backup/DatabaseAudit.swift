@@ -15,32 +15,85 @@ package final class DatabaseAudit {
 
     package init() {}
 
-    /// Checks the next row; tables come in the order of the cases of ``StoredRow``.
-    package func take(_ row: StoredRow) {
+    /// Checks the rows of all tables of a source.
+    ///
+    /// - Parameter progress: receives the number of rows so far, now and then.
+    /// - Throws: what the source throws.
+    package func take(all source: some RowSource, progress: (Int64) -> Void) throws {
+        for table in StoredTable.audited {
+            try source.rows(of: table) { row in
+                take(row, of: table)
+                if rows % 1_000 == 0 { progress(rows) }
+            }
+        }
+    }
+
+    /// Adds a fault that the source itself found and that no row can express.
+    package func add(_ finding: Finding) { findings.add(finding) }
+
+    /// Checks the next row; tables come in the order of ``StoredTable/audited``.
+    package func take(_ row: TableRow, of table: StoredTable) {
         rows += 1
-        switch row {
-        case .workspace(let name, let horizon): workspaces[name] = AuditedWorkspace(horizon: horizon)
-        case .batch(let name, let low, let head): change(name, "a batch") { $0.take(low: low, head) }
-        case .record(let name, let record): change(name, "a record") { $0.take(record) }
-        case .client(let name, let row, let kept): change(name, "a client") { $0.take(row, kept: kept) }
-        case .member(let name, let user, let scope, let role, let since):
+        var values = RowValues(row, of: table)
+        do throws(StoreError) { try read(&values, table.name) } catch {
+            findings.add(Finding(.row, "a row of \(table.name) cannot be read: \(error.reason)"))
+        }
+    }
+
+    private func read(_ row: inout RowValues, _ table: String) throws(StoreError) {
+        let name = try row.workspace()
+        switch table {
+        // A missing horizon is that of an earlier generation.
+        case "sync_workspace": workspaces[name] = AuditedWorkspace(horizon: try row.optionalInteger() ?? 0)
+        case "sync_batch":
+            let (low, head) = (try row.integer(), try row.head())
+            change(name, "a batch") { $0.take(low: low, head) }
+        case "sync_record":
+            let record = try row.record()
+            change(name, "a record") { $0.take(record) }
+        case "sync_client":
+            let client = ClientRow(
+                id: try row.id(), user: UserID(try row.text()), settledThrough: try row.integer(),
+                ackedThrough: try row.integer(), connection: try row.integer())
+            let kept = try row.bytes() ?? []
+            change(name, "a client") { $0.take(client, kept: kept) }
+        case "sync_member":
+            let (user, scope) = (UserID(try row.text()), try row.scope())
+            let (role, since) = (try row.text(), try row.integer())
             change(name, "a member") { $0.take(user, scope, role: role, since: since) }
-        case .ledger(let name, let key, let value): change(name, "a ledger entry") { $0.take(key, value) }
-        case .blob(let name, let digest, let bytes):
+        case "sync_ledger":
+            let (key, seq, rule) = (try row.key(), try row.integer(), try row.text())
+            let (old, new) = (try row.bytes(), try row.bytes())
+            change(name, "a ledger entry") { $0.take(key, at: seq, rule: rule, old, new) }
+        default: try readBlobs(&row, table, of: name)
+        }
+    }
+
+    private func readBlobs(_ row: inout RowValues, _ table: String, of name: WorkspaceID) throws(StoreError) {
+        switch table {
+        case "sync_blob":
+            let (digest, bytes) = (try row.digest(), try row.integer())
             change(name, "a blob") { workspace in
                 workspace.blobs.blobs += 1
                 workspace.blobs.bytes &+= max(bytes, 0)
                 return nil
             }
             blobs.begin(name, digest, bytes: bytes).map { findings.add($0) }
-        case .part(let name, let digest, let start, let bytes):
-            blobs.take(name, digest, start: start, bytes).map { findings.add($0) }
-        case .blobScope(let name, let scope, let digest):
+        case "sync_blob_part":
+            let (digest, start) = (try row.digest(), try row.integer())
+            blobs.take(name, digest, start: start, try row.bytes() ?? []).map { findings.add($0) }
+        case "sync_blob_scope":
+            let (scope, digest) = (try row.scope(), try row.digest())
             if !blobs.contains(name, digest) {
                 findings.add(Finding(.blob, name, "scope \(scope) has blob \(digest), which does not exist"))
             }
-        case .blobUsage(let name, let usage): change(name, "a count of blobs") { $0.take(usage) }
-        case .finding(let finding): findings.add(finding)
+        case "sync_blob_usage":
+            let usage = BlobUsage(blobs: Int(clamping: try row.integer()), bytes: try row.integer())
+            change(name, "a count of blobs") { workspace in
+                workspace.usage = usage
+                return nil
+            }
+        default: throw StoreError(.invariant, "this table is unknown")
         }
     }
 
@@ -168,19 +221,16 @@ struct AuditedWorkspace {
         return nil
     }
 
-    mutating func take(_ key: RecordKey, _ value: StoredLedgerValue) -> (Finding.Kind, String)? {
+    mutating func take(
+        _ key: RecordKey, at seq: SequenceNumber, rule: String, _ old: [UInt8]?, _ new: [UInt8]?
+    ) -> (Finding.Kind, String)? {
         ledger += 1
-        let name = "the entry of \(key.collection)/\(key.id) at \(value.seq)"
-        guard value.seq <= head.seq else { return (.ledger, "\(name) is beyond the order's end, \(head.seq)") }
+        let name = "the entry of \(key.collection)/\(key.id) at \(seq)"
+        guard seq <= head.seq else { return (.ledger, "\(name) is beyond the order's end, \(head.seq)") }
         // The error is dropped as above.
-        guard (try? OverwrittenValue(stored: "", rule: value.rule, old: value.old, new: value.new)) != nil else {
+        guard (try? OverwrittenValue(stored: "", rule: rule, old: old, new: new)) != nil else {
             return (.ledger, "\(name) cannot be parsed")
         }
-        return nil
-    }
-
-    mutating func take(_ usage: BlobUsage) -> (Finding.Kind, String)? {
-        self.usage = usage
         return nil
     }
 
@@ -209,5 +259,18 @@ struct AuditedWorkspace {
         WorkspaceSummary(
             workspace: name, head: head, horizon: horizon, batches: batches, digest: digest, tombstones: tombstones,
             clients: clients, members: members, ledger: ledger, blobs: blobs)
+    }
+}
+
+extension RowValues {
+    fileprivate mutating func head() throws(StoreError) -> Head {
+        Head(
+            seq: try integer(), nonce: UInt64(bitPattern: try integer()), time: try integer(), epoch: try integer())
+    }
+
+    fileprivate mutating func record() throws(StoreError) -> StoredRecord {
+        StoredRecord(
+            key: try key(), scope: try scope(), seq: try integer(), born: try integer(), isDeleted: try integer() != 0,
+            author: UserID(try text()), created: try integer(), updated: try integer(), body: try bytes() ?? [])
     }
 }

@@ -4,7 +4,7 @@ package import TidemarkModel
 ///
 /// Separate from `Store`, so that large writes delay no step of the order. Implementations pass one shared contract
 /// suite. Every call names its workspace; nothing crosses workspaces. The caller judges who may put and get.
-package protocol BlobStore: Sendable {
+package protocol BlobStore: BlobCompacting, BlobErasing {
     /// Keeps a blob in a scope, whole or not at all; when this returns, it is on disk. Putting it again only marks it
     /// as needed from now on (``BlobStage``), so that a call that threw is simply repeated.
     ///

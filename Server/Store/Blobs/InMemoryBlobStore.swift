@@ -2,7 +2,7 @@ import TidemarkLock
 package import TidemarkModel
 
 /// The contract in memory, for tests and trials: nothing outlives the process.
-package final class InMemoryBlobStore: BlobStore {
+package final class InMemoryBlobStore: BlobStore, Sendable {
     let tables: Lock<BlobTables>
     private let records: InMemoryStore?
 

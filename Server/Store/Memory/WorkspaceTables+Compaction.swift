@@ -4,43 +4,10 @@ package import TidemarkModel
 extension WorkspaceTables {
     /// See `Compacting.compact`.
     mutating func compact(_ order: CompactionOrder) -> CompactionStep {
-        let (limit, scopeCollections) = (order.limit, order.scopeCollections)
         if let target = target(olderThan: order.time) { horizon = target.seq }
-        var step = CompactionStep(horizon: horizon)
-        let gone = batches.prefix { $0.head.seq < horizon }.prefix(limit).count
-        batches.removeFirst(gone)
-        firstBody = max(0, firstBody - gone)
-        step.batches = gone
-        guard gone < limit else {
-            step.isDone = false
-            return step
-        }
-        let dead = tombstones(through: horizon)
-        for record in dead.filter({ !scopeCollections.contains($0.key.collection) }).prefix(limit) {
-            forget(record)
-            step.tombstones += 1
-        }
-        var room = limit
-        for grave in dead where scopeCollections.contains(grave.key.collection) && isDead(grave, scopeCollections) {
-            let rows = records.values.filter { $0.scope == grave.scope && $0.key != grave.key }
-                .sorted { $0.seq < $1.seq }
-            for record in rows.prefix(room) { forget(record) }
-            step.scopeRecords += min(rows.count, room)
-            room -= min(rows.count, room)
-            guard room > 0 else { break }
-            forget(grave)
-            step.tombstones += 1
-            room -= 1
-        }
-        for (key, entries) in ledger {
-            let kept = entries.filter { $0.time >= order.ledgerTime }
-            step.ledgerEntries += entries.count - kept.count
-            ledger[key] = kept.isEmpty ? nil : kept
-        }
-        step.isDone = step.tombstones < limit && room > 0
-        endedMemberships.removeAll { $0.ended <= horizon }
-        if step.isDone { erased = erased.filter { !$0.value.isOver || $0.value.through > horizon } }
-        return step
+        var machine = CompactionMachine(order, horizon: horizon)
+        machine.run { answer($0) }
+        return machine.step
     }
 
     func target(olderThan time: Milliseconds) -> Head? {
@@ -56,15 +23,8 @@ extension WorkspaceTables {
             batches: batches.prefix { $0.head.seq < target }.count)
     }
 
-    private func tombstones(through seq: SequenceNumber) -> [StoredRecord] {
+    func tombstones(through seq: SequenceNumber) -> [StoredRecord] {
         records.values.filter { $0.isDeleted && $0.seq <= seq }.sorted { $0.seq < $1.seq }
-    }
-
-    /// Returns whether no other collection has a living record that opens the same scope.
-    private func isDead(_ grave: StoredRecord, _ scopeCollections: Set<String>) -> Bool {
-        scopeCollections.allSatisfy { collection in
-            records[RecordKey(collection: collection, id: grave.key.id)]?.isDeleted ?? true
-        }
     }
 
     /// See `Compacting.blobNames`.
@@ -79,12 +39,6 @@ extension WorkspaceTables {
             }
         }
         return BlobNamePage(found: search.found, next: rows.count > limit ? rows[limit - 1].seq : nil)
-    }
-
-    mutating func forget(_ record: StoredRecord) {
-        records[record.key] = nil
-        ledger[record.key] = nil
-        scopes[record.scope]?.remove(record)
     }
 }
 

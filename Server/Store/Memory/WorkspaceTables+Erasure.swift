@@ -4,25 +4,9 @@ package import TidemarkModel
 extension WorkspaceTables {
     /// See `Erasing.erase`.
     mutating func erase(_ scope: ScopeID, keeping graves: Set<RecordKey>, limit: Int) -> ErasureStep {
-        var step = ErasureStep()
-        endedMemberships.removeAll { $0.scope == scope }
-        let rows = records.values.filter { $0.scope == scope && !($0.isDeleted && graves.contains($0.key)) }
-            .sorted { $0.seq < $1.seq }
-        for record in rows.prefix(max(1, limit)) {
-            step.records += 1
-            step.ledgerEntries += ledger[record.key]?.count ?? 0
-            forget(record)
-        }
-        for grave in graves where records[grave]?.scope == scope {
-            step.ledgerEntries += ledger.removeValue(forKey: grave)?.count ?? 0
-        }
-        let through = erased[scope]?.through ?? 0
-        for index in batches.indices where batches[index].head.seq <= through && batches[index].batch != nil {
-            batches[index].batch = nil
-            step.bodies += 1
-        }
-        step.isDone = rows.count <= max(1, limit)
-        return step
+        var machine = ScopeErasureMachine(scope, keeping: graves, limit: limit)
+        machine.run { answer($0) }
+        return machine.step
     }
 
     /// See `Erasing.eraseTraces`.

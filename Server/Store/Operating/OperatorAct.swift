@@ -59,7 +59,7 @@ package struct OperatorAct: Hashable, Sendable {
     package static let done = "done"
 }
 
-/// The log of operators' changes, for the whole database. A ``Store`` may be one as well.
+/// The log of operators' changes, for the whole database.
 package protocol ActLog: Sendable {
     /// Records that an act begins, before it does: an interrupted act remains visible.
     ///

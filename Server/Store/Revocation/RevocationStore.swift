@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// Stores revocations, beside the workspaces. A ``Store`` may be one as well.
+/// Stores revocations, beside the workspaces.
 package protocol RevocationStore: Sendable {
     /// Revokes tokens that were issued before a time. An existing revocation up to a later time stays.
     ///

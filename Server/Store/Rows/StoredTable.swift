@@ -25,6 +25,8 @@ package struct StoredTable: Hashable, Sendable {
     package let columns: [Column]
     /// True for a table that a store may keep in a file of its own.
     package let isOfBlobs: Bool
+    /// The columns by which a database that keeps no order of its own sorts the rows; empty for any order.
+    package private(set) var order: [String] = []
 
     private init(_ name: String, isOfBlobs: Bool = false, _ columns: [Column]...) {
         self.name = name
@@ -101,4 +103,32 @@ package struct StoredTable: Hashable, Sendable {
         StoredTable(
             "sync_blob_usage", isOfBlobs: true, Column.text("workspace"), Column.integer("blobs", "octets")),
     ]
+    /// The tables that an audit reads, in its order, with the columns that it checks.
+    package static let audited = [
+        reading("sync_workspace", "workspace", "horizon"),
+        // In the order in which time and epoch never decrease.
+        reading(
+            "sync_batch", "workspace", "low", "seq", "nonce", "time", "epoch", order: ["workspace", "seq"]),
+        reading(
+            "sync_record", "workspace", "collection", "id", "scope", "seq", "born", "deleted", "author", "created",
+            "updated", "body"),
+        reading("sync_client", "workspace", "client", "user", "settled", "acked", "connection", "kept"),
+        reading("sync_member", "workspace", "user", "scope", "role", "since"),
+        reading("sync_ledger", "workspace", "collection", "id", "seq", "rule", "old", "new"),
+        reading("sync_blob", "workspace", "digest", "octets"),
+        // The parts of a blob follow each other.
+        reading(
+            "sync_blob_part", "workspace", "digest", "start", "bytes", order: ["workspace", "digest", "start"]),
+        reading("sync_blob_scope", "workspace", "scope", "digest"),
+        reading("sync_blob_usage", "workspace", "blobs", "octets"),
+    ].compactMap(\.self)
+
+    /// Returns a table with some of its columns.
+    private static func reading(_ name: String, _ columns: String..., order: [String] = []) -> StoredTable? {
+        guard let whole = all.first(where: { $0.name == name }) else { return nil }
+        let found = columns.compactMap { column in whole.columns.first { $0.name == column } }
+        var table = StoredTable(name, isOfBlobs: whole.isOfBlobs, found)
+        table.order = order
+        return table
+    }
 }

@@ -175,7 +175,7 @@ import TidemarkWire
     @Test func `devices that were unused for long are forgotten gradually`() async throws {
         let store = InMemoryStore()
         try await TestServer.withAccounts(
-            over: OpenedStore(store, compaction: store),
+            over: OpenedStore(store),
             change: {
                 ($0.accounts.idleMax, $0.accounts.sweepEvery) = (-3_600_000, .milliseconds(5))
                 // Compaction's clock decides what is old.
@@ -199,7 +199,7 @@ import TidemarkWire
         let now = surroundings.now
         surroundings.now = { now() + ahead.withLock { $0 } }
         try await TestServer.withAccounts(
-            over: OpenedStore(store, compaction: store), surroundings: surroundings,
+            over: OpenedStore(store), surroundings: surroundings,
             change: { limits in
                 limits.accounts.sweepEvery = .milliseconds(5)
                 limits.node.compaction.lookEvery = .milliseconds(5)

@@ -16,7 +16,7 @@ struct BlobRoom: Sendable {
     let blobs: any BlobStore
 
     static func running(
-        over records: any Store = InMemoryStore(), blobs: any BlobStore = InMemoryBlobStore(),
+        over records: any MemoryServing = InMemoryStore(), blobs: any BlobStore = InMemoryBlobStore(),
         limits: [String: String] = [:], change: (inout ServerLimits) -> Void = { _ in },
         _ body: @Sendable (BlobRoom) async throws -> Void
     ) async throws {

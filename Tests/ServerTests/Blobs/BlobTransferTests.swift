@@ -194,3 +194,22 @@ private struct TornBlobStore: BlobStore {
 
     func usage(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage { BlobUsage() }
 }
+
+/// Nothing is forgotten or erased.
+extension TornBlobStore {
+    func dueBlobs(of workspace: WorkspaceID, _ due: DueStages) async throws(StoreError) -> [DueBlob] { [] }
+    func move(
+        _ blobs: [DueBlob], to stage: BlobStage, of workspace: WorkspaceID
+    ) async throws(StoreError) -> Int { 0 }
+    func take(_ blobs: [DueBlob], of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage { BlobUsage() }
+    func keepAll(of workspace: WorkspaceID, now: Milliseconds, limit: Int) async throws(StoreError) -> Int { 0 }
+    func isSharedWithOlder() async throws(StoreError) -> Bool { false }
+    func giveBackBlobs(pages: Int) async throws(StoreError) -> Int { 0 }
+    func erasureUsage(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
+        BlobUsage()
+    }
+    func eraseBlobs(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage { BlobUsage() }
+    func eraseBlobs(by user: UserID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage { BlobUsage() }
+    func eraseBlobs(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage { BlobUsage() }
+    func scrubBlobs() async throws(StoreError) {}
+}

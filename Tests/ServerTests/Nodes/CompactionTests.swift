@@ -51,7 +51,7 @@ import TidemarkWire
         async throws
     {
         let store = InMemoryStore()
-        try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
+        try await TestServer.running(over: OpenedStore(store), change: Self.forgetsAtOnce) {
             server in
             let (_, cursor, head) = try await leaveAndDelete(server)
             #expect(try await welcome(server, cursor, counter: 2).cursorState == .ok, "nothing is forgotten yet")
@@ -78,7 +78,7 @@ import TidemarkWire
 
     @Test func `a connected client continues, and writes as before`() async throws {
         let store = InMemoryStore()
-        try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
+        try await TestServer.running(over: OpenedStore(store), change: Self.forgetsAtOnce) {
             server in
             let (ann, _, _) = try await leaveAndDelete(server)
             try await service(server, store).takeTurns()
@@ -96,7 +96,7 @@ import TidemarkWire
         var surroundings = ServerAssembly.Surroundings()
         let now = surroundings.now
         surroundings.now = { now() + ahead.withLock { $0 } }
-        try await TestServer.running(over: OpenedStore(store, compaction: store), surroundings: surroundings) {
+        try await TestServer.running(over: OpenedStore(store), surroundings: surroundings) {
             server in
             let headers = [("Authorization", "Bearer \(try server.token("eve"))")]
             _ = try await store.revoke(.user(UserID("eve")), before: now() + 5_000, in: Self.workspace, now: now())
@@ -117,7 +117,7 @@ import TidemarkWire
         let now = surroundings.now
         surroundings.now = { now() + ahead.withLock { $0 } }
         try await TestServer.running(
-            over: OpenedStore(store, compaction: store), surroundings: surroundings, log: log,
+            over: OpenedStore(store), surroundings: surroundings, log: log,
             change: { limits in
                 Self.forgetsAtOnce(&limits)
                 limits.node.compaction.keep = 90 * 86_400_000
@@ -144,7 +144,7 @@ import TidemarkWire
 
     @Test func `an unseen client is removed, unless outcomes wait for it or it is connected`() async throws {
         let store = InMemoryStore()
-        try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
+        try await TestServer.running(over: OpenedStore(store), change: Self.forgetsAtOnce) {
             server in
             // 1 is connected; 2 has left without a write; 3 has left without having acknowledged its outcome.
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
@@ -172,7 +172,7 @@ import TidemarkWire
     @Test func `the server compacts by itself, and logs what it did`() async throws {
         let (store, log) = (InMemoryStore(), LogCapture())
         try await TestServer.running(
-            over: OpenedStore(store, compaction: store), log: log,
+            over: OpenedStore(store), log: log,
             change: { limits in
                 Self.forgetsAtOnce(&limits)
                 limits.node.compaction.lookEvery = .milliseconds(10)
@@ -186,7 +186,7 @@ import TidemarkWire
 
     @Test func `a workspace that keeps its past longer is left alone`() async throws {
         let store = InMemoryStore()
-        try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
+        try await TestServer.running(over: OpenedStore(store), change: Self.forgetsAtOnce) {
             server in
             _ = try await leaveAndDelete(server)
             #expect(try await store.setKeep(86_400_000, of: Self.workspace))
@@ -212,7 +212,7 @@ import TidemarkWire
     @Test func `unreferenced blobs are deleted while the server serves, and it logs that`() async throws {
         let (records, blobs, log) = (InMemoryStore(), InMemoryBlobStore(), LogCapture())
         try await TestServer.running(
-            over: OpenedStore(records, blobs: blobs, compaction: records), log: log,
+            over: OpenedStore(records, blobs: blobs), log: log,
             change: Self.forgetsAtOnce
         ) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)

@@ -25,7 +25,7 @@ import TidemarkWire
 
     @Test func `a connected client loses an erased scope, and may no longer write to it`() async throws {
         let store = InMemoryStore()
-        try await TestServer.running(over: OpenedStore(store, erasure: store)) { server in
+        try await TestServer.running(over: OpenedStore(store)) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 1, Sample.conversation(10, of: "ann", "bob"), Sample.message(11, in: 10))
             let cursor = try #require(try await ann.settled(through: 2).last?.cursor)
@@ -47,7 +47,7 @@ import TidemarkWire
 
     @Test func `a trusted backend's write into an erased scope is refused alone`() async throws {
         let store = InMemoryStore()
-        try await TestServer.running(over: OpenedStore(store, erasure: store)) { server in
+        try await TestServer.running(over: OpenedStore(store)) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 1, Sample.conversation(10, of: "ann"))
             _ = try await ann.settled(through: 1)
@@ -65,7 +65,7 @@ import TidemarkWire
         async throws
     {
         let store = InMemoryStore()
-        try await TestServer.running(over: OpenedStore(store, erasure: store)) { server in
+        try await TestServer.running(over: OpenedStore(store)) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 1, Sample.conversation(10, of: "ann"))
             let cursor = try #require(try await ann.settled(through: 1).last?.cursor)

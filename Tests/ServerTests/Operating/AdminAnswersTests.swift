@@ -266,17 +266,6 @@ import TidemarkWire
         }
     }
 
-    @Test func `an operator's act that cannot be stored is not done`() async throws {
-        let revocations = InMemoryStore()
-        try await TestServer.administered(over: OpenedStore(FaultyStore(), revocations: revocations)) { server in
-            let answer = try await server.adminCall(
-                "/admin/v1/revocations", body: #"{"workspace":"w","user":"bob","why":"left"}"#)
-            #expect(answer.status == 501)
-            #expect(try await revocations.revocations(after: 0, limit: 9).revocations.isEmpty)
-            #expect(try await server.adminCall("/admin/v1/audit").status == 501)
-        }
-    }
-
     @Test func `activating a schema is an act, and a refused one is not`() async throws {
         try await TestServer.administered { server in
             let header = [("Authorization", "Bearer \(try server.token("root", isOperator: true))")]

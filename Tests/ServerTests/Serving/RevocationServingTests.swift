@@ -228,7 +228,7 @@ import TidemarkWire
 
     @Test func `a session that is being welcomed when its user is revoked is closed`() async throws {
         let store = FaultyStore()
-        let opened = OpenedStore(store, revocations: store.inner)
+        let opened = OpenedStore(store)
         try await TestServer.running(over: opened, surroundings: Self.surroundings()) { server in
             let token = try server.token("ann")
             let client = try await TestClient.open(server, 1)
@@ -245,7 +245,7 @@ import TidemarkWire
         async throws
     {
         let store = FaultyStore()
-        let opened = OpenedStore(store, revocations: store.inner)
+        let opened = OpenedStore(store)
         try await TestServer.running(over: opened, surroundings: Self.surroundings()) { server in
             let phone = try await TestClient.welcomed(server, as: "ann", 1)
             let token = try server.token("ann")
@@ -264,7 +264,7 @@ import TidemarkWire
 
     @Test func `a result is not sent to a user who was signed out during the read`() async throws {
         let store = FaultyStore()
-        let opened = OpenedStore(store, revocations: store.inner)
+        let opened = OpenedStore(store)
         try await TestServer.running(over: opened, surroundings: Self.surroundings()) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 1, Sample.profile(10))

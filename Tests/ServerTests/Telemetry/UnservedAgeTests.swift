@@ -77,10 +77,11 @@ import TidemarkWire
         let context = SessionContext(
             serverName: "n", schema: try ServerConfiguration.sampleSchema(), limits: WireLimits(),
             seal: CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32))))
+        let store = InMemoryStore()
         return Node(
             Node.Parts(
-                store: InMemoryStore(), blobs: InMemoryBlobStore(), isStoreShared: false,
-                verify: { _, _ in .unavailable }, context: context,
+                store: store, operating: store, blobs: InMemoryBlobStore(), schemas: InMemorySchemaStore(),
+                isStoreShared: false, verify: { _, _ in .unavailable }, context: context,
                 environment: .init(
                     now: { now }, nonce: { 1 }, clock: ContinuousClock(),
                     logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }), id: 1, eventLoops: loops))
