@@ -23,14 +23,14 @@ package enum RuleLimits {
     package static let textMax = 4_096
     /// The parts of its expression: literals, names, operators, calls.
     package static let nodesMax = 512
-    /// The depth of its expression; 64 operators of one kind in a row make 64.
-    package static let depthMax = 64
+    /// The depth of its expression; 39 operators of one kind in a row make 40.
+    package static let depthMax = 40
     /// The brackets, calls and conditionals inside each other.
-    package static let nestingMax = 40
+    package static let nestingMax = 26
     /// The steps of one evaluation: a part is one, and so are 64 bytes of text that are compared or copied.
     package static let stepsMax = 100_000
     /// The rules of one collection.
     package static let rulesMax = 64
-    /// The bytes of a rule's message.
-    package static let messageMax = 512
+    /// The bytes of a rule's message, so that a refusal with its names is never cut.
+    package static let messageMax = 140
 }

@@ -60,7 +60,7 @@ struct RandomRule {
         case 0: .null
         case 1: .boolean(below(2) == 0)
         case 2: .integer(pick([0, 1, -1, 7, .max, .min, .max - 1]))
-        case 3: .double(pick([0, -0.0, 0.5, -1.5, 1e300, 5e-324, 9_223_372_036_854_775_808]))
+        case 3: .double(pick([0, -0.0, 0.5, -1.5, 1e300, .leastNonzeroMagnitude, 9_223_372_036_854_775_808]))
         default: .string(pick(["", "a", "b", "it's", "back\\slash", "two\nlines", "e\u{301}", "é", "🧾", "\u{0}"]))
         }
     }

@@ -16,7 +16,7 @@ import TidemarkModel
 
     @Test func `each case of the subset has the value of the specification, or fails as it does`() throws {
         let cases = try Self.lines("cel.jsonl")
-        #expect(cases.count == 536)
+        #expect(cases.count == 535)
         for known in cases {
             guard case .string(let rule)? = known["rule"] else { throw FixtureError() }
             let node = try RuleParser.parse(rule)
@@ -37,7 +37,7 @@ import TidemarkModel
 
     @Test func `the cases outside of the subset are counted by reason`() throws {
         let reasons = try Self.lines("outside.jsonl")
-        #expect(reasons.count == 24)
+        #expect(reasons.count == 25)
         var total: Int64 = 0
         for reason in reasons {
             guard case .array(let names)? = reason["cases"], case .integer(let count)? = reason["count"] else {
@@ -46,7 +46,7 @@ import TidemarkModel
             #expect(names.count == count, "\(reason.canonicalText)")
             total += count
         }
-        #expect(total == 1_920)
+        #expect(total == 1_917)
     }
 }
 

@@ -5,7 +5,7 @@ import TidemarkModel
     @Test func `each random expression is read again as it was written, and evaluated within its steps`() throws {
         var random = RandomRule(seed: 1)
         var outcomes: [String: Int] = [:]
-        for _ in 0..<20_000 {
+        for _ in 0..<5_000 {
             let node = random.node(depth: 6)
             guard node.text.utf8.count <= RuleLimits.textMax, random.nodes <= RuleLimits.nodesMax else { continue }
             let text = node.text
@@ -18,18 +18,15 @@ import TidemarkModel
             case .fault(let fault): outcomes["\(fault)", default: 0] += 1
             case .unknown: outcomes["unknown", default: 0] += 1
             }
-            var again = RuleEvaluator(RuleBindings())
-            _ = again.evaluate(node)
         }
         // Random expressions that always fail would show little.
-        #expect(outcomes["value", default: 0] > 1_000, "\(outcomes)")
-        #expect(outcomes["unknown", default: 0] > 500, "\(outcomes)")
+        #expect(outcomes["value", default: 0] > 500, "\(outcomes)")
     }
 
     @Test func `a rule that depends on nothing unknown has the same value when more is known`() throws {
         var random = RandomRule(seed: 2)
         var decided = 0
-        for _ in 0..<20_000 {
+        for _ in 0..<5_000 {
             let node = random.node(depth: 5)
             let whole = random.bindings()
             var part = whole
@@ -59,14 +56,14 @@ import TidemarkModel
             case .unknown: continue
             }
         }
-        #expect(decided > 5_000)
+        #expect(decided > 1_000)
     }
 
     @Test func `no text makes the parser or the checker trap`() throws {
         var random = RandomRule(seed: 3)
         let fields = [FieldSchema(name: "a", type: .string), FieldSchema(name: "b", type: .set)]
         var read = 0
-        for _ in 0..<20_000 {
+        for _ in 0..<5_000 {
             var bytes = Array(random.node(depth: 4).text.utf8.prefix(400))
             for _ in 0..<Int.random(in: 1...4, using: &random.generator) where !bytes.isEmpty {
                 let index = bytes.indices.randomElement(using: &random.generator) ?? 0
@@ -83,6 +80,6 @@ import TidemarkModel
                 """
             if (try? Schema(json: Array(document.utf8))) != nil { read += 1 }
         }
-        #expect(fields.count == 2 && read < 20_000)
+        #expect(fields.count == 2 && read < 5_000)
     }
 }
