@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The rules of the schema, judged at the end of a transaction.
+/// The rules of the schema, judged at the end of a transaction.
 extension StagedState {
     /// Judges each record that the current transaction has written, once: the state before the transaction, and the
     /// state that it leaves.
@@ -30,15 +30,16 @@ extension StagedState {
         let principal = submission.principal
         var before: Fields?
         if let living = earlier.record, !living.isDeleted {
-            before = try earlier.fields ?? parsed(living, in: step.collection)
+            if let fields = earlier.fields { before = fields } else { before = try parsed(living, in: step.collection) }
         }
         let after = now.isDeleted ? nil : try fields(of: step.key, in: step.collection)
         var record = RuleCase(before: before, after: after, user: principal.user, author: now.author)
         record.wasDeleted = earlier.record?.isDeleted == true
         record.isService = principal.isService
         record.now = time
-        var role: Role? = .member
+        let role: Role?
         if case .shared = step.collection.scope {
+            role = .member
         } else {
             let seat = Seat(user: principal.user, scope: now.scope)
             // The creator of a scope has no role before it exists.

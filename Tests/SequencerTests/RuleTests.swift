@@ -35,7 +35,8 @@ import TidemarkStore
         #expect(refusal == Rejection(.rule, "orders: seller: Sell in your own name."))
         #expect(
             refusal.brokenRule
-                == BrokenRule(refusal: "orders: seller: Sell in your own name.") && refusal.brokenRule?.name == "seller")
+                == BrokenRule(refusal: "orders: seller: Sell in your own name.") && refusal.brokenRule?.name == "seller"
+        )
         #expect(plan.batch?.records.isEmpty == true)
         #expect(try desk.settle(3, "cem", 2, order(10)) == nil)
     }
@@ -66,7 +67,8 @@ import TidemarkStore
     @Test func `a restore is judged like a creation, and a delete with a restore like a change`() throws {
         var desk = try desk()
         #expect(try desk.settle(3, "cem", 1, order(10)) == nil)
-        let restore = Desk.mutation("orders", 10, .undelete([:]))
+        guard case .create(let fields) = order(10).action else { throw TestFailure() }
+        let restore = Desk.mutation("orders", 10, .undelete(fields))
         #expect(try desk.settle(1, "ann", 2, Desk.mutation("orders", 10, .delete), restore) == nil)
         #expect(try desk.settle(1, "ann", 3, Desk.mutation("orders", 10, .delete)) == nil)
         #expect(try desk.settle(1, "ann", 4, restore) == .rule)

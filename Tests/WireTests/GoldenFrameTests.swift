@@ -31,6 +31,7 @@ import TidemarkWire
         "contested": 6_672_125_264_326_341_966,
         "held": 12_951_325_398_981_871_226,
         "release": 5_764_535_189_870_832_185,
+        "rule": 2_561_740_332_282_225_362,
     ]
 
     // MARK: Frozen bytes
@@ -172,7 +173,8 @@ import TidemarkWire
             "\(line.name.prefix { $0 != "+" }) \(line.bytes)"
         }
         #expect(Set(closes) == Set(CloseCode.allCases.map { "\($0) \($0.rawValue)" }))
-        #expect(Set(file.names("refusal")) == Set(RejectionCode.allCases.map(\.rawValue)))
+        let refusals = file.names("refusal").map { String($0.prefix { $0 != "+" }) }
+        #expect(Set(refusals) == Set(RejectionCode.allCases.map(\.rawValue)))
         #expect(Set(file.names("error")) == Set(ErrorCode.allCases.map(\.rawValue)))
     }
 

@@ -1,4 +1,4 @@
-/// The effect of one transaction on one record, as rules judge it.
+/// The effect of one transaction on one record, as rules judge it.
 package struct RuleCase: Sendable {
     /// The fields before the transaction; `nil` if there was no such record.
     package var before: Fields?

@@ -10,7 +10,7 @@ struct RuleChecker {
     private var names: [(name: String, known: Known)] = []
     /// The steps that an evaluation needs at most.
     private(set) var cost = 0
-    /// How often the present part is evaluated.
+    /// The number of evaluations of the present part.
     private var repetitions = 1
 
     /// The size that is assumed of a text without a `max`, such as an element of a set.
@@ -141,7 +141,8 @@ extension RuleChecker {
         switch known.type {
         case .record:
             guard let schema = fields[field] else {
-                throw RuleError(position, "the collection has no field \(field.excerpt())\(Self.nearest(field, fields))")
+                let nearest = Self.nearest(field, fields)
+                throw RuleError(position, "the collection has no field \(field.excerpt())\(nearest)")
             }
             let size = schema.type == .json || schema.type == .map ? schema.sizeMax / 4 : schema.sizeMax
             return Known(type: RuleType(schema.type), size: size)

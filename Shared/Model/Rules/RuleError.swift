@@ -29,6 +29,8 @@ package enum RuleLimits {
     package static let nestingMax = 26
     /// The steps of one evaluation: a part is one, and so are 64 bytes of text that are compared or copied.
     package static let stepsMax = 100_000
+    /// The steps that all rules of a collection may need for one record.
+    package static let collectionStepsMax = 200_000
     /// The rules of one collection.
     package static let rulesMax = 64
     /// The bytes of a rule's message, so that a refusal with its names is never cut.

@@ -109,7 +109,8 @@ package struct RuleEvaluator {
     }
 
     private static func joined(_ one: RuleOutcome, _ other: RuleOutcome, decidedBy deciding: Bool) -> RuleOutcome {
-        if one == .value(.boolean(deciding)) || other == .value(.boolean(deciding)) { return .value(.boolean(deciding)) }
+        let decided = RuleOutcome.value(.boolean(deciding))
+        if one == decided || other == decided { return decided }
         if one == .unknown || other == .unknown { return .unknown }
         if case .fault = one { return one }
         return other

@@ -14,7 +14,8 @@ package struct RuleParser {
         var parser = try RuleParser(text)
         let node = try parser.expression()
         guard parser.token.kind == .end else {
-            throw parser.failure("the rule ends before \(parser.found): an operator is missing, or a bracket is too many")
+            throw parser.failure(
+                "the rule ends before \(parser.found): an operator is missing, or a bracket is too many")
         }
         return node
     }
@@ -137,7 +138,9 @@ package struct RuleParser {
         let start = token.position
         switch token.kind {
         case .integer(let magnitude):
-            guard let value = isNegative ? Self.negative(magnitude) : Int64(exactly: magnitude) else { throw failure("is not a whole number of 64 bits") }
+            guard let value = isNegative ? Self.negative(magnitude) : Int64(exactly: magnitude) else {
+                throw failure("is not a whole number of 64 bits")
+            }
             try advance()
             return try make(.literal(.integer(value)), start)
         case .double(let value):

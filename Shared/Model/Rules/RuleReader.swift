@@ -8,18 +8,26 @@ enum RuleReader {
             throw object.error("\"rules\" is a list of at most \(RuleLimits.rulesMax) objects")
         }
         var rules: [WriteRule] = []
+        var cost = 0
         for element in elements {
-            let rule = try rule(element, fields, of: collection)
+            let rule = try rule(element, fields, of: collection, &cost)
             guard !rules.contains(where: { $0.name.hasSameBytes(as: rule.name) }) else {
                 throw object.error("two rules have the name \(rule.name)")
             }
             rules.append(rule)
         }
+        guard cost <= RuleLimits.collectionStepsMax else {
+            throw object.error(
+                """
+                the rules may need \(cost) steps for one record; the limit is \(RuleLimits.collectionStepsMax): give the \
+                sets, maps and texts that they read a smaller "max"
+                """)
+        }
         return rules
     }
 
     private static func rule(
-        _ value: FieldValue, _ fields: [FieldSchema], of collection: String
+        _ value: FieldValue, _ fields: [FieldSchema], of collection: String, _ cost: inout Int
     ) throws(SchemaError) -> WriteRule {
         guard case .object(let body) = value else {
             throw SchemaError(collection: collection, "a rule is {\"name\": NAME, \"if\": CONDITION}")
@@ -41,6 +49,7 @@ enum RuleReader {
             let expression = try RuleParser.parse(condition)
             var checker = RuleChecker(fields)
             try checker.check(expression)
+            cost += checker.cost
             let rule = WriteRule(
                 name: name, operations: operations, condition: condition, message: message,
                 bindsServices: bindsServices, expression: expression)

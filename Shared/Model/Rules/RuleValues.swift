@@ -150,7 +150,8 @@ extension RuleValues {
     static func element(of container: FieldValue, at index: FieldValue) -> RuleOutcome {
         switch (container, index) {
         case (.array(let elements), .integer(let index)):
-            elements.indices.contains(Int(clamping: index)) ? .value(elements[Int(clamping: index)])
+            elements.indices.contains(Int(clamping: index))
+                ? .value(elements[Int(clamping: index)])
                 : .fault(.outOfRange)
         case (.object(let fields), .string(let key)): fields[key].map { .value($0) } ?? .fault(.noSuchKey)
         default: .fault(.mismatch)

@@ -240,7 +240,8 @@ extension CollectionSchema: Hashable {
                 && left.memberField == right.memberField && left.adminField == right.adminField
                 && left.identity == right.identity && left.create == right.create && left.change == right.change
                 && left.delete == right.delete
-                && left.removedFields == right.removedFields && left.rules == right.rules && left.aliases == right.aliases)
+                && left.removedFields == right.removedFields && left.rules == right.rules
+                && left.aliases == right.aliases)
     }
 
     public func hash(into hasher: inout Hasher) {

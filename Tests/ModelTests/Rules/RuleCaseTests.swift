@@ -51,7 +51,8 @@ import TidemarkModel
         #expect(refusal(order, nil) { $0.role = "admin" } == nil)
         #expect(refusal(["sender": "bob", "total": 10.0], nil) == nil)
         #expect(refusal(nil, nil) == nil)
-        #expect(refusal(nil, order, user: UserID("ann")) { $0.wasDeleted = true } == "rule orders: sender: One's own name.")
+        #expect(
+            refusal(nil, order, user: UserID("ann")) { $0.wasDeleted = true } == "rule orders: sender: One's own name.")
     }
 
     @Test func `an error breaks the rule and is named`() {

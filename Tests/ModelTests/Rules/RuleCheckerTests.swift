@@ -49,29 +49,40 @@ import TidemarkModel
         ("scope.name == 'x'", "1:1: scope is not supported yet: a rule reads its own record only"),
         ("after.status == 1", "1:14: == between text and a whole number is always false: compare values of one type"),
         ("after.status < 1", "1:14: < between text and a whole number has no order"),
-        ("after.total * 2 > 1.0",
+        (
+            "after.total * 2 > 1.0",
             "1:13: * between a number with fraction and a whole number is not converted: write 2.0 instead of 2, "
-                + "double(…) or int(…)"),
+                + "double(…) or int(…)"
+        ),
         ("after.parts", "1:6: a rule is true or false, and this is a whole number"),
         ("after.paid && after.parts", "1:20: && applies to true or false, and after.parts is a whole number"),
-        ("1 in after.tags",
-            "1:3: in between a whole number and a list is never true: the right side is a set, list or map of such values"),
+        (
+            "1 in after.tags",
+            "1:3: in between a whole number and a list is never true: the right side is a set, list or map of such values"
+        ),
         ("after == before", "1:7: whole records are not compared: compare their fields"),
         ("after['status'] == 'new'", "1:1: a field of a record is read with a dot: after.name"),
         ("role == 'boss'", "1:9: role is never 'boss'; it is none, member, admin, owner, server"),
         ("op in ['create', 'update']", "1:18: op is never 'update'; it is create, change, delete, restore"),
         ("1 > 2", "1:3: is never true, so that it refuses every write"),
         ("after.paid || true", "1:12: is always true, so that it refuses nothing"),
-        ("after.status == before.status",
-            "1:14: always fails at a create: before is null then: name other operations in \"on\", or test op first"),
-        ("after.note.size() > 3",
+        (
+            "after.status == before.status",
+            "1:14: always fails at a create: before is null then: name other operations in \"on\", or test op first"
+        ),
+        (
+            "after.note.size() > 3",
             "1:6: note may be absent, and the rule then fails at a create: make the field required, give it a "
-                + "\"default\", or write !has(after.note) || …"),
-        ("after.tags.exists(a, after.watchers.exists(b, a == b))",
+                + "\"default\", or write !has(after.note) || …"
+        ),
+        (
+            "after.tags.exists(a, after.watchers.exists(b, a == b))",
             "1:12: may need 2500153 steps; the limit is 100000: give the sets, maps and texts that it reads a smaller "
-                + "\"max\""),
+                + "\"max\""
+        ),
     ])
-    func `a rule that cannot be judged is refused with its position and a remedy`(_ condition: String, _ reason: String) {
+    func `a rule that cannot be judged is refused with its position and a remedy`(_ condition: String, _ reason: String)
+    {
         #expect(error(condition) == "rule it: \(reason)")
     }
 
@@ -79,7 +90,8 @@ import TidemarkModel
         #expect(error("after.paid", #", "on": ["update"]"#)?.contains(#""on" cannot be update"#) == true)
         #expect(error("after.paid", #", "on": []"#)?.contains("names no operation") == true)
         #expect(error("after.paid", #", "when": 1"#) == #"unknown key "when""#)
-        #expect(error("before.paid", #", "on": ["change", "delete"], "services": true, "message": "Pay first."}"#) != nil)
+        #expect(
+            error("before.paid", #", "on": ["change", "delete"], "services": true, "message": "Pay first."}"#) != nil)
     }
 
     @Test func `a rule reads a renamed field under each of its names`() throws {

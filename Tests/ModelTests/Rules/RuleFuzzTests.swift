@@ -70,7 +70,9 @@ import TidemarkModel
                 switch Int.random(in: 0..<3, using: &random.generator) {
                 case 0: bytes.remove(at: index)
                 case 1: bytes[index] = UInt8.random(in: 0...255, using: &random.generator)
-                default: bytes.insert(Array("()[]{}.,?:'\"\\-!&|0e".utf8).randomElement(using: &random.generator) ?? 0, at: index)
+                default:
+                    bytes.insert(
+                        Array("()[]{}.,?:'\"\\-!&|0e".utf8).randomElement(using: &random.generator) ?? 0, at: index)
                 }
             }
             let json = FieldValue.string(String(decoding: bytes, as: UTF8.self)).json

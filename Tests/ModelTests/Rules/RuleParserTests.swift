@@ -13,7 +13,8 @@ import TidemarkModel
     }
 
     @Test(arguments: [
-        ("a||b&&c==d+e*f", "a || b && c == d + e * f"), ("((a||b)&&c)", "(a || b) && c"), ("a-(b-c)-d", "a - (b - c) - d"),
+        ("a||b&&c==d+e*f", "a || b && c == d + e * f"), ("((a||b)&&c)", "(a || b) && c"),
+        ("a-(b-c)-d", "a - (b - c) - d"),
         ("!a == -b", "!a == -b"), ("-(5)", "-(5)"), ("- 5", "-5"), ("a?b:c?d:e", "a ? b : c ? d : e"),
         ("(a?b:c)?d:e", "(a ? b : c) ? d : e"), ("x.size()", "size(x)"), ("(1).x", "(1).x"),
         (#""it's \u00e9""#, #"'it\'s é'"#), (#"r'\d'"#, #"'\\d'"#), ("'''a\nb'''", #"'a\nb'"#),
@@ -41,8 +42,10 @@ import TidemarkModel
         ("a.exists(user, true)", "1:10: user is a variable of every rule: choose another name for the element"),
         ("a.map(x, x)", "1:3: map is not part of this language: use all, exists or exists_one"),
         ("has(a)", "1:1: has takes one field, as in has(after.name)"),
-        ("while", "1:1: while is a reserved word of CEL"), ("Message{}", "1:8: messages are not supported: a map begins with {"),
-        ("{1: 2}", "1:2: a key of a map is a text: write it in quotes"), ("a[1", "1:4: ] must follow the index, not the end"),
+        ("while", "1:1: while is a reserved word of CEL"),
+        ("Message{}", "1:8: messages are not supported: a map begins with {"),
+        ("{1: 2}", "1:2: a key of a map is a text: write it in quotes"),
+        ("a[1", "1:4: ] must follow the index, not the end"),
         ("", "1:1: a value is missing before the end"),
     ])
     func `an error names line and column, and a remedy`(_ rule: String, _ message: String) {
