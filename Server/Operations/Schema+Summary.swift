@@ -29,6 +29,7 @@ extension CollectionSchema {
         lines.append("  create    \(Self.names(create))")
         lines.append("  change    \(Self.names(change))")
         lines.append("  delete    \(Self.names(delete))")
+        for rule in rules { lines.append("  rule      \(rule.words)") }
         let width = fields.map(\.name.count).max() ?? 0
         for field in fields {
             lines.append(

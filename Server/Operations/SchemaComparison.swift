@@ -77,7 +77,7 @@ package struct SchemaComparison: Hashable, Sendable {
         return ([title] + blocks).joined(separator: "\n\n")
     }
 
-    private mutating func add(_ kind: Kind, _ what: String, _ effect: String) {
+    mutating func add(_ kind: Kind, _ what: String, _ effect: String) {
         changes.append(
             Change(
                 kind: kind, what: what, effect: effect, collection: subject.first, field: subject.dropFirst().first))
@@ -128,6 +128,7 @@ package struct SchemaComparison: Hashable, Sendable {
         for (verb, before, after) in [
             ("create", old.create, new.create), ("change", old.change, new.change), ("delete", old.delete, new.delete),
         ] { compare(before, after, "\(new.name): \(verb)") }
+        compareRules(old, new)
         compareFields(old, new)
     }
 

@@ -128,6 +128,7 @@ struct BatchPlanner {
             if refusing { throw Rejection(.internalRejected, "the server could not store this transaction") }
             let steps = try entry.steps.get()
             for step in steps { try staged.apply(step, ifSeq: entry.ifSeq, of: submission, limits: limits) }
+            try staged.judgeRules(steps, since: mark, of: submission)
             contested = staged.contested
             if let refusal = staged.refusal(ofSteps: steps.count, in: steps.first?.collection) { throw refusal }
         } catch {
@@ -175,6 +176,8 @@ package struct PlanLimits: Hashable, Sendable {
     package var stepWork = 64
     /// The work of one membership that begins, ends or changes its role.
     package var membershipWork = 1_024
+    /// The work of a step of a rule.
+    package var ruleStepWork = 8
 
     package init() {}
 }

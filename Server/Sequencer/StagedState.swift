@@ -24,6 +24,13 @@ struct StagedState {
         fileprivate let ledger: Int
     }
 
+    /// A record as it was at a mark.
+    struct Earlier {
+        /// `nil` if there was none; its body may be outdated if there are fields.
+        let record: StoredRecord?
+        let fields: Fields?
+    }
+
     private enum Undo {
         case record(RecordKey, Working?)
         /// `nil` where the batch had not changed the grant.
@@ -135,6 +142,27 @@ struct StagedState {
         return Rejection(.notFound, "\(key.collection): no such record")
     }
 
+    /// Records that a refusal may be due to a seat that was not read.
+    mutating func noteMissing() { hasMissed = true }
+
+    /// Returns the record as the batch had it at the mark, or `nil` if it was not written since.
+    func earlier(_ key: RecordKey, since mark: Mark) -> Earlier? {
+        for change in undo[mark.undo...] {
+            if case .record(key, let working) = change {
+                return Earlier(record: working?.record, fields: working?.fields)
+            }
+        }
+        return nil
+    }
+
+    /// Returns the grant at the mark.
+    func grantBefore(_ seat: Seat, since mark: Mark) -> Grant? {
+        for change in undo[mark.undo...] {
+            if case .grant(seat, let previous) = change { return previous ?? base.grants[seat] }
+        }
+        return grant(seat)
+    }
+
     /// Returns the bytes of the record's body.
     func bytes(of key: RecordKey) -> Int { records[key]?.bytes ?? 0 }
 
@@ -143,15 +171,19 @@ struct StagedState {
         guard let working = records[key] else { return Fields() }
         if let fields = working.fields { return fields }
         if working.record.isDeleted { return Fields() }
-        // Counted once to parse it, once to write it again.
-        try spend(2 * working.bytes)
+        let fields = try parsed(working.record, in: collection)
+        records[key]?.fields = fields
+        if collection.hasAliases { records[key]?.bytes = fields.jsonSize }
+        return fields
+    }
+
+    /// Parses a stored body. It is counted once to parse it, once to write it again.
+    mutating func parsed(_ record: StoredRecord, in collection: CollectionSchema) throws(Rejection) -> Fields {
+        try spend(2 * record.body.count)
         do {
-            let fields = collection.withStoredNames(try JSONReader.read(working.record.body) { try $0.fields() })
-            records[key]?.fields = fields
-            if collection.hasAliases { records[key]?.bytes = fields.jsonSize }
-            return fields
+            return collection.withStoredNames(try JSONReader.read(record.body) { try $0.fields() })
         } catch {
-            throw Rejection(.internalRejected, "the stored body of \(key) cannot be parsed")
+            throw Rejection(.internalRejected, "the stored body of \(record.key) cannot be parsed")
         }
     }
 

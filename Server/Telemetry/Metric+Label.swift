@@ -52,7 +52,7 @@ extension Metric {
     package static let accepted = "accepted"
     private static let outcomes = [
         accepted, "invalid", "forbidden", "not_found", "gone", "id_conflict", "conflict", "too_large",
-        "unknown_collection", "unknown_op", "quota", "revoked", "internal_rejected", otherValue,
+        "unknown_collection", "unknown_op", "quota", "revoked", "rule", "internal_rejected", otherValue,
     ]
 
     /// Codes of `err` on a socket and of calls over HTTP.

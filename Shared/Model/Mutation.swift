@@ -156,6 +156,8 @@ public enum RejectionCode: String, Sendable, CaseIterable {
     case unknownOperation = "unknown_op"
     case quota
     case revoked
+    /// A rule of the schema is broken; the message begins with the collection and the rule's name.
+    case rule
     case internalRejected = "internal_rejected"
 }
 

@@ -38,7 +38,7 @@ import TidemarkModel
 
     /// The keys that the reader looks for.
     private func keys() throws -> [String] {
-        let source = try text("Shared/Model/Schema/SchemaReader.swift")
+        let source = try text("Shared/Model/Schema/SchemaReader.swift") + text("Shared/Model/Rules/RuleReader.swift")
         let pattern = /object\.(?:string|strings|names|integer|boolean|choice|accessors|object|take)\("([a-z]+)"/
         let keys = Set(source.matches(of: pattern).map { String($0.1) })
         #expect(keys.count >= 16)

@@ -38,6 +38,16 @@ struct Desk {
                 "room": {"type": "reference", "to": "clubs", "required": true}, "text": "string"}},
               "slips": {"scope": "room", "fields": {
                 "room": {"type": "reference", "to": "clubs", "required": true, "merge": "immutable"}, "text": "string"}},
+              "orders": {"scope": "room", "fields": {
+                "room": {"type": "reference", "to": "clubs", "required": true, "merge": "immutable"},
+                "status": {"type": "string", "required": true}, "seller": {"type": "string", "required": true},
+                "total": {"type": "integer", "required": true}, "deposit": {"type": "integer", "default": 0}},
+               "rules": [
+                {"name": "seller", "on": ["create"], "if": "after.seller == user", "message": "Sell in your own name."},
+                {"name": "deposit", "if": "after.deposit <= after.total"},
+                {"name": "closed", "on": ["change", "delete"],
+                 "if": "before.status != 'collected' || role in ['admin', 'owner']"},
+                {"name": "notYet", "if": "now >= 1000", "services": true}]},
               "people": {"scope": {"shared": "people"}, "change": ["author"], "fields": {"name": "string"}}}}
             """#
         do {

@@ -63,5 +63,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Creates the error for a write that breaks a rule.
     public init(_ rejection: Rejection) { self.init(.refused(rejection.code), rejection.message) }
 
+    /// The rule of the schema that the write breaks; `nil` for another error.
+    public var brokenRule: BrokenRule? { code == .refused(.rule) ? BrokenRule(refusal: message) : nil }
+
     public var description: String { message }
 }

@@ -142,7 +142,7 @@ struct AccessCheck {
     }
 
     /// Returns the user's role in a scope; `nil` if the server has not sent one.
-    private func role(in scope: ScopeID, of collection: String) throws -> Role? {
+    func role(in scope: ScopeID, of collection: String) throws -> Role? {
         if case .shared? = database.tables[collection]?.collection.scope { return .member }
         let row = try db.first("SELECT role FROM tidemark_scope WHERE scope = ?", [scope.text])
         return try row.flatMap { Role(rawValue: try $0.text(0)) }
@@ -150,7 +150,7 @@ struct AccessCheck {
 
     /// True when a write of the scope's own record is pending or earlier in this transaction: it may make the user an
     /// admin.
-    private func mayBecomeAnother(in scope: ScopeID) throws -> Bool {
+    func mayBecomeAnother(in scope: ScopeID) throws -> Bool {
         guard let id = UniqueID(scope.text) else { return false }
         let sql = "SELECT 1 FROM tidemark_outbox_record WHERE collection = ? AND local_id = ? LIMIT 1"
         return try database.schema.collections.contains { collection in

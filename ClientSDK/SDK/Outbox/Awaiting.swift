@@ -11,7 +11,7 @@ struct Awaiting {
     func isLikely(_ entry: OutboxEntry, _ rejection: Rejection) throws -> Bool {
         switch rejection.code {
         case .notFound, .forbidden, .revoked: try entry.written <= Meta.rewoundWritten.integer(db) ?? 0
-        case .invalid, .gone, .idConflict, .conflict, .tooLarge, .unknownCollection, .unknownOperation, .quota,
+        case .invalid, .gone, .idConflict, .conflict, .tooLarge, .unknownCollection, .unknownOperation, .quota, .rule,
             .internalRejected:
             false
         }

@@ -15,6 +15,8 @@ struct WriteDraft {
     private let newID: (@Sendable () -> TransactionID)?
     /// The access check; `nil` for mutations that were judged before, and those that the user wants tried again.
     private let access: AccessCheck?
+    /// The schema's rules; `nil` like ``access``.
+    private var rules: RuleCheck?
     /// The counts without the transaction that is being written.
     private var counts: OutboxCounts
     private var mutations: [Mutation] = []
@@ -42,6 +44,7 @@ struct WriteDraft {
             ? AccessCheck(
                 db: db, database: database, isStaged: { rows.staged($0) != nil }, visible: { try rows.visible($0) })
             : nil
+        rules = access.map { RuleCheck($0) }
         counts = try OutboxCounts(db)
     }
 
@@ -74,6 +77,7 @@ struct WriteDraft {
         } catch let error as Rejection {
             throw StoreError(error)
         }
+        rules?.note(current, in: collection)
         // An absent record needs no base: the link says that it is new.
         if !hasBase, current.existence != .absent { try rows.save(base: current) }
         try rows.link(mutation.key, scope: next.scope, number: number)
@@ -134,6 +138,7 @@ struct WriteDraft {
         let transaction = Transaction(id: id, mutations: mutations, clientTime: time, ifSeq: ifSeq)
         let body = OutboxEntry.text(transaction)
         try checkSize(bytes: body.utf8.count)
+        try rules?.judge { rows.staged($0) }
         try rows.finish()
         let outbox = OutboxTable(db: records.db)
         let (number, written) = (self.number, counts.written + 1)

@@ -115,6 +115,10 @@ public final class CollectionSchema: Sendable {
     /// Fields that earlier versions had, by the names that the server knows. Values that old apps write into them are
     /// left out.
     public let removedFields: Set<String>
+    /// The conditions of every write, in the document's order, which is that of judging.
+    public let rules: [WriteRule]
+    /// The values that rules read for absent fields.
+    let readings: Fields
     /// The default values, by the fields' names.
     package let defaults: Fields
     /// Whether a field restricts who may give it a value at the creation.
@@ -128,7 +132,7 @@ public final class CollectionSchema: Sendable {
     init(
         name: String, was: String?, fields: [FieldSchema], scope: ScopeRule, memberField: String?, adminField: String?,
         identity: IdentityRule?, create: Set<Accessor>, change: Set<Accessor>, delete: Set<Accessor>,
-        removedFields: Set<String>, aliases: [String: String] = [:]
+        removedFields: Set<String>, rules: [WriteRule] = [], aliases: [String: String] = [:]
     ) {
         self.name = name
         self.was = was
@@ -141,6 +145,8 @@ public final class CollectionSchema: Sendable {
         self.change = change
         self.delete = delete
         self.removedFields = removedFields
+        self.rules = rules
+        readings = rules.isEmpty ? Fields() : RuleReader.readings(of: fields)
         self.aliases = aliases
         hasCreationRules = fields.contains { $0.creators != nil }
         innerReferences = self.fields.filter(\.isWithinScope)
@@ -208,7 +214,8 @@ public final class CollectionSchema: Sendable {
             identity: identity.map {
                 IdentityRule(name: $0.name, parts: $0.parts.map(storedName), isKey: $0.isKey)
             }, create: create,
-            change: change, delete: delete, removedFields: removedFields, aliases: aliases)
+            change: change, delete: delete, removedFields: removedFields,
+            rules: rules.map { $0.renamed(storedName) }, aliases: aliases)
     }
 
     /// Returns the scope of a record with these fields; throws the reason if it has none.
@@ -233,7 +240,8 @@ extension CollectionSchema: Hashable {
                 && left.memberField == right.memberField && left.adminField == right.adminField
                 && left.identity == right.identity && left.create == right.create && left.change == right.change
                 && left.delete == right.delete
-                && left.removedFields == right.removedFields && left.aliases == right.aliases)
+                && left.removedFields == right.removedFields && left.rules == right.rules
+                && left.aliases == right.aliases)
     }
 
     public func hash(into hasher: inout Hasher) {

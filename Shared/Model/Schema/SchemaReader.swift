@@ -46,13 +46,14 @@ enum SchemaReader {
             throw SchemaError(collection: name, "\"fields\" is missing")
         }
         let removed = try object.strings("removed") ?? []
-        try object.end()
         var fields: [FieldSchema] = []
         for entry in declared.entries { fields.append(try field(entry, of: name, isAppendOnly: isAppendOnly)) }
+        let rules = try RuleReader.rules(&object, fields, of: name)
+        try object.end()
         return CollectionSchema(
             name: name, was: was, fields: fields, scope: scope, memberField: memberField, adminField: adminField,
             identity: identity, create: create, change: change, delete: delete,
-            removedFields: Set(removed))
+            removedFields: Set(removed), rules: rules)
     }
 
     private static func mode(_ object: inout SchemaObject) throws(SchemaError) -> Bool {
