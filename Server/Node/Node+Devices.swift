@@ -8,14 +8,14 @@ extension Node {
     package func devices(
         of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
     ) async throws(StoreError) -> [ListedDevice] {
-        let devices = try await revocationStore.devices(of: user, in: workspace, after: place, limit: limit)
+        let devices = try await operating.devices(of: user, in: workspace, after: place, limit: limit)
         return try await listed(devices, in: workspace)
     }
 
     /// Returns one device; `nil` if it is not registered.
     package func device(_ client: ClientID, in workspace: WorkspaceID) async throws(StoreError) -> Device? {
         guard let owner = try await owner(of: client, in: workspace) else { return nil }
-        return try await revocationStore.devices(of: owner, in: workspace, after: nil, limit: .max >> 1)
+        return try await operating.devices(of: owner, in: workspace, after: nil, limit: .max >> 1)
             .first { $0.id == client }
     }
 

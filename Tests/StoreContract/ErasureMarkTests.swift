@@ -108,7 +108,7 @@ import TidemarkStore
             #expect(try await under.blobs.size(of: blob.digest, in: scope, of: under.workspace) == nil)
             #expect(try await under.blobs.usage(of: other) == BlobUsage(blobs: 1, bytes: 300_000))
             #expect(try await under.blobs.part(of: blob.digest, from: 262_144, in: scope, of: other)?.count == 37_856)
-            #expect(try await erasing.eraseBlobs(by: .ann, in: other).blobs == 1)
+            #expect(try await under.blobs.eraseBlobs(by: .ann, in: other).blobs == 1)
             #expect(try await under.blobs.usage(of: other) == BlobUsage())
             #expect(try await under.blobs.usage(of: under.workspace) == BlobUsage(blobs: 1, bytes: 300_000))
         }

@@ -48,8 +48,7 @@ struct CompactionService: Service {
             try await compactBlobs(turn, at: look.time)
         }
         while try await step({ try await store.giveBack(pages: limits.stepPages) }) > 0 {}
-        guard let blobs else { return }
-        while try await step({ try await blobs.giveBackBlobs(pages: limits.stepPages) }) > 0 {}
+        while try await step({ try await node.parts.blobs.giveBackBlobs(pages: limits.stepPages) }) > 0 {}
     }
 
     /// Looks at all clocks, and logs when the wall clock gets ahead of them or is trusted again.

@@ -42,8 +42,8 @@ import TidemarkWire
         return (ann, cursor, head)
     }
 
-    private func service(_ server: TestServer, _ store: InMemoryStore) -> CompactionService {
-        CompactionService(node: server.node, store: store)
+    private func service(_ server: TestServer) -> CompactionService {
+        CompactionService(node: server.node)
     }
 
     @Test
@@ -55,7 +55,7 @@ import TidemarkWire
             server in
             let (_, cursor, head) = try await leaveAndDelete(server)
             #expect(try await welcome(server, cursor, counter: 2).cursorState == .ok, "nothing is forgotten yet")
-            try await service(server, store).takeTurns()
+            try await service(server).takeTurns()
             #expect(store.snapshot.records(in: Self.workspace).map(\.key.id) == [Sample.id(11)])
             let again = try await welcome(server, cursor, counter: 3)
             #expect(again.cursorState == .behind && again.kept == [Self.directory])
@@ -81,7 +81,7 @@ import TidemarkWire
         try await TestServer.running(over: OpenedStore(store), change: Self.forgetsAtOnce) {
             server in
             let (ann, _, _) = try await leaveAndDelete(server)
-            try await service(server, store).takeTurns()
+            try await service(server).takeTurns()
             // Its tombstone is gone, and the record with it: the id is free.
             try await ann.push(from: 4, deletion(13, of: 10), Sample.profile(10, name: "anew"))
             let frames = try await ann.settled(through: 5)
@@ -124,7 +124,7 @@ import TidemarkWire
             }
         ) { server in
             _ = try await leaveAndDelete(server)
-            let service = service(server, store)
+            let service = service(server)
             let subject = Revocation.Subject.user(UserID("eve"))
             _ = try await store.revoke(subject, before: now(), in: Self.workspace, now: now())
             await server.node.followRevocations()
@@ -158,7 +158,7 @@ import TidemarkWire
                     !server.node.connectionCounts.isConnected(.init(workspace: Self.workspace, client: client.id))
                 }
             }
-            try await service(server, store).removeUnusedClients()
+            try await service(server).removeUnusedClients()
             let left = try await store.allClients(after: nil, limit: 9).map(\.place.client)
             #expect(left == [Sample.id(1), Sample.id(3)])
             let late = try await TestClient.greeting(server, as: "bob", 2, isNew: false, counter: 2)
@@ -190,7 +190,7 @@ import TidemarkWire
             server in
             _ = try await leaveAndDelete(server)
             #expect(try await store.setKeep(86_400_000, of: Self.workspace))
-            try await service(server, store).takeTurns()
+            try await service(server).takeTurns()
             #expect(store.snapshot.horizon(of: Self.workspace) == 0)
         }
     }
@@ -224,7 +224,7 @@ import TidemarkWire
             let digest = BlobRoom.digest(named)
             try await ann.push(from: 2, Sample.message(11, in: 10, text: "see \(digest)"))
             _ = try await ann.settled(through: 2)
-            let service = service(server, records)
+            let service = service(server)
             var statuses: [[Int]] = []
             for _ in 0..<4 {
                 statuses.append([

@@ -1,3 +1,4 @@
+import TidemarkEmbeddedStore
 import TidemarkNode
 import TidemarkStore
 
@@ -13,6 +14,11 @@ extension OpenedStore {
             store, operating: store.memory, blobs: blobs ?? InMemoryBlobStore(beside: store.memory), schemas: schemas,
             isShared: isShared, hints: hints, relay: relay)
         replicas = store as? any ReplicaLog
+    }
+
+    /// A database in a file, with blobs in memory.
+    init(_ store: EmbeddedStore) {
+        self.init(store, operating: store, blobs: InMemoryBlobStore(), schemas: InMemorySchemaStore())
     }
 }
 
