@@ -21,7 +21,7 @@ EXPOSURE_MAX=15        # of 'systemd-analyze security', times ten
 START_SECONDS=30
 # These tests give the server files that only root can read, files of the source, a working folder, or programs instead of
 # PostgreSQL's.
-KNOWN='BackupCommandTests|DoctorProcessTests|ExampleTests|FirstPageTests|RewoundCopyTests|SafeByBackupTests'
+KNOWN='BackupCommandTests|DoctorProcessTests|ExampleTests|FirstPageTests|MigrateCommandTests|RewoundCopyTests|SafeByBackupTests'
 processes=()
 work=""
 
