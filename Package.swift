@@ -214,7 +214,6 @@ let package = Package(
             name: "Tidemark",
             dependencies: [
                 "TidemarkLock", "TidemarkExtension", "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
-                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

@@ -7,7 +7,8 @@ enum Layout {
     /// executor.
     static let pureFolders = [
         "Shared/", "Server/Hub/", "Server/Sequencer/", "ClientSDK/SDK/Engine/SyncMachine",
-        "ClientSDK/SDK/Engine/Backoff", "ClientSDK/SDK/Engine/CollectionRounds", "ClientSDK/SDK/Engine/PresenceWatches",
+        "ClientSDK/SDK/Engine/Backoff", "ClientSDK/SDK/Engine/AppRequests",
+        "ClientSDK/SDK/Engine/CollectionRounds", "ClientSDK/SDK/Engine/PresenceWatches",
         "ClientSDK/SDK/Engine/LinkWatch", "ClientSDK/SDK/Engine/ActivityTrack", "ClientSDK/SDK/Engine/SyncFailure",
         "ClientSDK/SDK/Transport/SilenceWatch", "ClientSDK/SDK/Transport/SocketMachine",
         "ClientSDK/SDK/Transport/MessageInbox", "ClientSDK/SDK/Transport/UploadBook",

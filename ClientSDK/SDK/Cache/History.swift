@@ -48,7 +48,7 @@ extension Repository {
     public func loadOlder(in scope: ScopeID, count: Int = 50) async throws -> Bool {
         let isAsked = try store.database.wantOlder(Model.collection, in: scope, count: count)
         store.journal.askedOlder(isHere: !isAsked)
-        if isAsked { store.syncing.wantPages() }
+        if isAsked { store.syncing.post(.wantsPages) }
         return isAsked
     }
 }

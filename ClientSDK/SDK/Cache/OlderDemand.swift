@@ -35,6 +35,6 @@ final class OlderDemand: Sendable {
             return true
         }
         guard isDue, try store.database.wantOlder(collection, in: scope, count: limit) else { return }
-        store.syncing.wantPages()
+        store.syncing.post(.wantsPages)
     }
 }

@@ -29,7 +29,7 @@ extension SyncStore {
     /// While connected it is filled again at once, as far as the policy says.
     @concurrent public func clearCache() async throws {
         try database.clearCache()
-        syncing.wantPages()
+        syncing.post(.wantsPages)
     }
 
     /// The part of an account that stays on the device after its user signed out.

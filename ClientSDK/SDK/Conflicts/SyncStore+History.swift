@@ -26,7 +26,7 @@ extension SyncStore {
     /// The history now and after each change. The server is asked when this is called, or with the next connection.
     public func observeHistory(of id: UUID, in collection: String) -> LiveValues<[HistoryEntry]> {
         let key = RecordKey(collection: collection, id: UniqueID(id))
-        syncing.askHistory(of: key)
+        syncing.ask(.history(key))
         return LiveValues(
             database, of: ObservationOrigin("history"), fetch: { try HistoryTable(db: $0).entries(of: key) },
             map: { [account] stored in stored.map { HistoryEntry($0, account: account) } })

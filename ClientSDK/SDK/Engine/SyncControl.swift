@@ -30,37 +30,40 @@ final class SyncControl: Sendable {
         var isPaused = false
         var rounds: [Int64: Round] = [:]
         var lastRound: Int64 = 0
-        /// True when a comparison was requested without an engine; it is passed to the next one.
-        var compares = false
-        /// The histories that were requested without an engine, for the next one.
-        var histories: [RecordKey] = []
+        /// The comparison and the histories that were requested without an engine, for the next one.
+        var kept = AppRequests()
     }
 
-    /// The largest number of histories kept for the next engine; more are ignored.
-    private static let historiesMax = 64
-
+    let presence = PresenceBoard()
     private let state = Lock(State())
     private let changes = ChangeSignal()
     private let counting = CountWatch()
 
     var status: SyncStatus { state.withLock { $0.status } }
 
-    /// Keeps the numbers of the status current from now on.
-    func count(_ database: LocalDatabase) {
-        let isFirst = counting.start(database) { [weak self] in self?.take($0) }
-        // The values of an earlier launch. If the database cannot be read, they are left out.
-        guard isFirst, let known = try? database.lastKnown() else { return }
-        update { status in
-            if status.lastSync == nil { status.lastSync = known.sync }
-            if status.phase == .stopped { status.scopesLeftOut = known.scopesLeftOut }
+    /// Returns the status with its numbers. They are counted now if a commit may have changed them: then the call blocks
+    /// for one short read.
+    func counted(_ database: LocalDatabase) -> SyncStatus {
+        let isFirst = counting.refresh(database, changed: { [weak self] in self?.changes.send() }) { counts in
+            state.withLock { state in
+                state.status.take(counts)
+                state.status.follow()
+            }
         }
+        // The values of an earlier launch. If the database cannot be read, they are left out.
+        if isFirst, let known = try? database.lastKnown() {
+            update { status in
+                if status.lastSync == nil { status.lastSync = known.sync }
+                if status.phase == .stopped { status.scopesLeftOut = known.scopesLeftOut }
+            }
+        }
+        return status
     }
-
-    func update(_ change: @Sendable (inout SyncStatus) -> Void) { _ = update(by: nil, change) }
 
     /// - Parameter place: the identity of the engine that reports; `nil` when the report is not an engine's.
     /// - Returns: false when another engine has taken over; nothing has changed then.
-    func update(by place: EnginePlace?, _ change: @Sendable (inout SyncStatus) -> Void) -> Bool {
+    @discardableResult
+    func update(by place: EnginePlace? = nil, _ change: @Sendable (inout SyncStatus) -> Void) -> Bool {
         let isHeard = state.withLock { state in
             guard place == nil || state.place === place else { return false }
             change(&state.status)
@@ -71,43 +74,37 @@ final class SyncControl: Sendable {
         return isHeard
     }
 
-    /// Returns the status with its numbers counted now, for callers that waited until something was done.
-    func counted(_ database: LocalDatabase) async -> SyncStatus {
-        count(database)
-        await counting.refresh(database) { [weak self] in self?.take($0) }
-        return status
-    }
-
-    private func take(_ counts: SyncCounts) { update { $0.take(counts) } }
-
     /// The status now and after each change; a slow watcher gets the newest.
-    func values() -> AsyncStream<SyncStatus> { changes.values { [weak self] in self?.status } }
+    ///
+    /// - Parameter database: the database whose counts are wanted; `nil` for a watcher of the phase alone.
+    func values(counting database: LocalDatabase? = nil) -> AsyncStream<SyncStatus> {
+        changes.values { [weak self] in database.flatMap { self?.counted($0) } ?? self?.status }
+    }
 
     // MARK: The engine
 
     /// Replaces the running engine and returns its task, already cancelled. An engine that runs in its caller's task is
     /// asked to disconnect.
     func replace(engine: SyncEngine?, at place: EnginePlace?, task: Task<Void, Never>?) -> Task<Void, Never>? {
-        let (engineBefore, before, histories, compares) = state.withLock { state in
+        let (engineBefore, before, kept) = state.withLock { state in
             defer {
                 (state.engine, state.task) = (engine, task)
-                if engine != nil { (state.histories, state.compares) = ([], false) }
+                if engine != nil { state.kept = AppRequests() }
             }
             if let place {
                 state.place = place
                 (state.status.phase, state.status.pushPause) = (.stopped, nil)
                 state.status.follow()
             }
-            return (state.engine, state.task, engine == nil ? [] : state.histories, state.compares)
+            return (state.engine, state.task, state.kept.events)
         }
         changes.send()
-        if compares { engine?.compare() }
-        for key in histories { engine?.history(of: key) }
-        // The scopes watched a moment ago were passed to the engine before.
-        engine?.watchChanged()
-        if let before { before.cancel() } else { engineBefore?.want(false) }
+        for event in kept { engine?.post(event) }
+        if let before { before.cancel() } else { engineBefore?.post(.stop) }
         endAllRounds()
-        tellPause(engine)
+        // The scopes watched a moment ago were passed to the engine before.
+        postWatched()
+        postPause()
         return before
     }
 
@@ -121,27 +118,28 @@ final class SyncControl: Sendable {
         if wasCurrent { endAllRounds() }
     }
 
-    /// Asks the server for the history now, or with the next engine.
-    func askHistory(of key: RecordKey) {
+    /// Passes a request to the engine; without one it is dropped. None is needed for writes and pages, for which the next
+    /// engine looks by itself.
+    func post(_ event: SyncEvent) { state.withLock { $0.engine }?.post(event) }
+
+    /// Asks for a comparison or a history now, or with the next engine.
+    func ask(_ event: SyncEvent) {
         let engine = state.withLock { state in
-            let isKept = state.histories.contains(key) || state.histories.count >= Self.historiesMax
-            if state.engine == nil, !isKept { state.histories.append(key) }
+            if state.engine == nil { state.kept.add(event) }
             return state.engine
         }
-        engine?.history(of: key)
+        engine?.post(event)
     }
 
     /// Asks for the history and waits for the end of the server's answer. Returns at once without a connection, and at
     /// the latest when the connection ends or the time is up.
     func history(of key: RecordKey, within bound: Duration, by clock: any Clock<Duration>) async {
-        guard bound > .zero else { return askHistory(of: key) }
+        guard bound > .zero else { return ask(.history(key)) }
         await withTaskGroup { group in
             group.addTask {
                 // An engine that is not connected asks with its next connection; the caller does not wait for that.
-                let isWaited = await self.wait(for: .history(key), where: \.phase.isConnected) { engine, _ in
-                    engine.history(of: key)
-                }
-                if !isWaited { self.askHistory(of: key) }
+                let isWaited = await self.wait(for: .history(key), where: \.phase.isConnected) { _ in .history(key) }
+                if !isWaited { self.ask(.history(key)) }
             }
             // Ends early when the answer is there.
             group.addTask { do { try await clock.sleep(for: bound) } catch {} }
@@ -155,42 +153,26 @@ final class SyncControl: Sendable {
     /// Ends the waits for histories: the connection has ended, and no answers will arrive.
     func endHistories() { end { if case .history = $1.subject { true } else { false } } }
 
-    /// Asks for a comparison now, or with the next engine.
-    func compare() {
-        let engine = state.withLock { state in
-            state.compares = state.engine == nil
-            return state.engine
-        }
-        engine?.compare()
-    }
-
-    /// Passes on that older records are wanted. Without an engine nothing is needed: the next one looks by itself.
-    func wantPages() { state.withLock { $0.engine }?.wantsPages() }
-
     var isPaused: Bool { state.withLock { $0.isPaused } }
 
     func setPaused(_ isPaused: Bool) {
-        let engine = state.withLock { state in
-            state.isPaused = isPaused
-            return state.engine
-        }
-        tellPause(engine)
+        state.withLock { $0.isPaused = isPaused }
+        postPause()
     }
 
-    /// Repeats until the value passed on is the one that is set: two callers may overtake each other.
-    private func tellPause(_ engine: SyncEngine?) {
-        guard let engine else { return }
-        var told: Bool
+    private func postPause() { post({ self.isPaused }) { $0 ? .stop : .start } }
+
+    /// Passes on the scopes whose presence is watched.
+    func postWatched() { post({ self.presence.wanted }) { .watch($0) } }
+
+    /// Repeats until the value passed on is the current one: two callers may overtake each other.
+    private func post<Value: Equatable>(_ value: () -> Value, as event: (Value) -> SyncEvent) {
+        var posted: Value
         repeat {
-            told = isPaused
-            engine.want(!told)
-        } while told != isPaused
+            posted = value()
+            post(event(posted))
+        } while posted != value()
     }
-
-    /// Sends an ephemeral message; without an engine it is dropped.
-    func say(_ message: Ephemeral) { state.withLock { $0.engine }?.say(message) }
-
-    func watchChanged() { state.withLock { $0.engine }?.watchChanged() }
 
     // MARK: Rounds
 
@@ -199,15 +181,15 @@ final class SyncControl: Sendable {
     ///
     /// - Parameter collection: `nil` for all.
     func round(of collection: String? = nil) async {
-        _ = await wait(for: collection.map { .collection($0) } ?? .everything) { engine, round in
-            if let collection { engine.sync(collection, round: round) } else { engine.sync(round: round) }
+        _ = await wait(for: collection.map { .collection($0) } ?? .everything) { round in
+            collection.map { .syncCollection($0, round: round) } ?? .sync(round: round)
         }
     }
 
     /// - Returns: false without an engine, or when the status does not allow it; nothing was asked then.
     private func wait(
         for subject: Round.Subject, where isPossible: (SyncStatus) -> Bool = { _ in true },
-        _ ask: (SyncEngine, Int64) -> Void
+        _ event: (Int64) -> SyncEvent
     ) async -> Bool {
         var isAsked = false
         let round = state.withLock { state in
@@ -225,7 +207,7 @@ final class SyncControl: Sendable {
                 isAsked = true
                 // The task was cancelled before the round was registered: the cancellation handler found nothing.
                 if Task.isCancelled { return end(round) }
-                ask(engine, round)
+                engine.post(event(round))
             }
         } onCancel: {
             end(round)

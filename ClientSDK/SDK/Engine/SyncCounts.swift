@@ -1,4 +1,3 @@
-import Dispatch
 import GRDB
 import TidemarkLock
 
@@ -72,43 +71,30 @@ final class PageCount: Sendable {
     }
 }
 
-/// Counts from the first request on, and then with every change.
+/// Counts when it is asked, if a commit may have changed a number since.
 final class CountWatch: Sendable {
-    private let hasStarted = Lock(false)
-    private let observation = Lock<AnyDatabaseCancellable?>(nil)
-    /// The queue on which counts are reported, one after the other.
-    private let queue = DispatchQueue(label: "tidemark.status")
+    private let pages = PageCount()
+    private let watch = Lock<ChangeWatch?>(nil)
 
-    /// Starts counting. The first call reads before it returns, and blocks for one short read.
+    /// Passes on new counts if there are any. It blocks for one short read, and for that of another caller, so that no
+    /// count is followed by an older one.
     ///
+    /// - Parameters:
+    ///   - changed: called when there may be new counts.
+    ///   - take: must not call back.
     /// - Returns: true for the first call.
-    func start(_ database: LocalDatabase, _ update: @escaping @Sendable (SyncCounts) -> Void) -> Bool {
-        let isFirst = hasStarted.withLock { hasStarted in
-            defer { hasStarted = true }
-            return !hasStarted
+    func refresh(
+        _ database: LocalDatabase, changed: @escaping @Sendable () -> Void, _ take: (SyncCounts) -> Void
+    ) -> Bool {
+        watch.withLock { current in
+            let isFirst = current == nil
+            let watch = current ?? database.changes.watch(ObservationOrigin("status"), changed: changed)
+            current = watch
+            guard watch.isChanged else { return isFirst }
+            // A database that cannot be read fails every call of the app, which reports it.
+            let counts = try? database.writer.read { db in try watch.reading { try pages.fetch(db) } }
+            if let counts { take(counts) }
+            return isFirst
         }
-        guard isFirst else { return false }
-        Self.count(database, update)
-        let pages = PageCount()
-        let cancellable = ValueObservation.trackingConstantRegion { try pages.fetch($0) }
-            .removeDuplicates()
-            .start(in: database.writer, scheduling: .async(onQueue: queue), onError: { _ in }, onChange: update)
-        observation.withLock { $0 = cancellable }
-        return true
-    }
-
-    /// Counts now, on the queue on which the observation reports: elsewhere, a count could arrive after a newer one.
-    func refresh(_ database: LocalDatabase, _ update: @escaping @Sendable (SyncCounts) -> Void) async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                Self.count(database, update)
-                continuation.resume()
-            }
-        }
-    }
-
-    /// Counts, and ignores errors: a database that cannot be read fails every call of the app, which reports it.
-    private static func count(_ database: LocalDatabase, _ update: (SyncCounts) -> Void) {
-        if let counts = try? database.writer.read({ try SyncCounts.fetch($0) }) { update(counts) }
     }
 }

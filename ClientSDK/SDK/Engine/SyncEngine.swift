@@ -1,121 +1,90 @@
-import AsyncAlgorithms
-package import Logging
+import Logging
 import TidemarkLock
 import TidemarkModel
-package import TidemarkWire
+import TidemarkWire
 
 /// Runs the sync machine: carries out its effects against the local database and a transport.
 ///
 /// One loop takes one event at a time; the next network messages are read only when the last ones are in the database.
 /// A slow disk therefore slows the server's sending, and nothing piles up. Messages that wait meanwhile are applied
 /// together.
-package final class SyncEngine: Sendable {
+final class SyncEngine: Sendable {
     private let database: LocalDatabase
     private let configuration: EngineConfiguration
     private let lane: DatabaseLane
-    private let hints = EngineHints()
+    let inbox = EngineInbox()
     /// The clock of the machine's deadlines.
     private let uptime: Uptime
     private let logger: Logger
 
-    package init(database: LocalDatabase, configuration: EngineConfiguration, logger: Logger) {
+    init(database: LocalDatabase, configuration: EngineConfiguration, logger: Logger) {
         self.database = database
         self.configuration = configuration
         lane = DatabaseLane(isInline: configuration.isDatabaseInline)
         uptime = Uptime(configuration.clock)
         self.logger = logger
-        if configuration.startsConnected { hints.want(true) }
-        hints.watchChanged()
     }
 
-    /// Notes that the app wrote something; never blocks.
-    package func wrote() { hints.wrote() }
-
-    /// Notes that older records are wanted; never blocks.
-    package func wantsPages() { hints.wantPages() }
-
-    /// Notes that the network is back: the engine tries now instead of at the end of the wait.
-    package func hurry() { hints.hurry() }
-
-    /// Notes that the route to the network has changed; never blocks.
-    package func network(_ change: NetworkChange) { hints.network(change) }
-
-    /// Asks the server for a record's history if the record is on the device; the answer is stored in the database.
-    package func history(of key: RecordKey) { hints.history(of: key) }
-
-    /// Has the copy compared with the server as soon as it is live.
-    package func compare() { hints.compare() }
-
-    /// Asks for a round; `EngineConfiguration.roundEnded` is called at its end.
-    package func sync(round: Int64) { hints.sync(round) }
-
-    /// Asks for a round of one collection; `EngineConfiguration.collectionRoundEnded` is called at its end.
-    package func sync(_ collection: String, round: Int64) { hints.sync(collection, round) }
-
-    /// Sends an ephemeral message to the users connected now, if it can be sent at once.
-    package func say(_ message: Ephemeral) { hints.say(message) }
-
-    /// Notes that the app watches the presence of other scopes than before.
-    package func watchChanged() { hints.watchChanged() }
-
-    /// Connects, or disconnects and stays disconnected; the last call decides. An engine connects by itself when it
-    /// starts to run.
-    package func want(_ isConnected: Bool) { hints.want(isConnected) }
+    /// Passes a request of the app or the system to the machine, see ``AppRequests``; never blocks. The engine connects
+    /// at the first `start`.
+    func post(_ event: SyncEvent) { inbox.post(event) }
 
     /// Syncs until the task is cancelled. Errors of the network and the server never end it.
-    package func run() async {
+    func run() async {
         var machine = SyncMachine(timing: configuration.timing, seed: configuration.seed)
         machine.app = configuration.app
         configuration.recorder?.began(machine, now: uptime.now)
-        let events = AsyncChannel<Incoming>()
         let link = Link()
         await withChildTasks { children in
-            await children.add { [hints, configuration] in
-                for await _ in hints.signals {
-                    for event in hints.take(watched: configuration.watched) { await events.send(Incoming(event)) }
-                }
-            }
             var alarm = Alarm()
-            for await incoming in events {
-                if let attempt = incoming.attempt, !link.isCurrent(attempt) { continue }
-                let event = incoming.event
-                switch event {
-                case .tick: alarm.rang()
-                // The other end closed the connection; it is closed here all the same.
-                case .closed, .lost: await close(link, .normal, in: &children)
-                default: break
+            taking: while let deliveries = await inbox.next() {
+                for delivery in deliveries {
+                    if let attempt = delivery.attempt, !link.isCurrent(attempt) { continue }
+                    await carryOut(delivery.event, &machine, link, &alarm, in: &children)
+                    if Task.isCancelled { break taking }
                 }
-                var pending = [event]
-                while !pending.isEmpty {
-                    let (event, now) = (pending.removeFirst(), uptime.now)
-                    let effects = machine.on(event, now: now)
-                    configuration.recorder?.note(event, now: now, effects, machine)
-                    carrying: for effect in effects {
-                        let answer = await execute(effect, events: events, link: link, alarm: &alarm, in: &children)
-                        guard let answer else { continue }
-                        pending.append(answer)
-                        // The effects behind a failed write must not happen.
-                        switch answer {
-                        case .applyFailed, .forkFound: break carrying
-                        default: break
-                        }
-                    }
-                }
-                if Task.isCancelled { break }
             }
+            inbox.close()
             await link.end()?.close(code: CloseCode.normal.rawValue)
             children.cancelAll()
         }
     }
 
-    private func execute(
-        _ effect: SyncEffect, events: AsyncChannel<Incoming>, link: Link, alarm: inout Alarm,
+    /// Passes an event to the machine and carries out its effects, and those of their answers.
+    private func carryOut(
+        _ event: SyncEvent, _ machine: inout SyncMachine, _ link: Link, _ alarm: inout Alarm,
         in children: inout ChildTasks
+    ) async {
+        switch event {
+        case .tick: alarm.rang()
+        // The other end closed the connection; it is closed here all the same.
+        case .closed, .lost: await close(link, .normal, in: &children)
+        default: break
+        }
+        var pending = [event]
+        while !pending.isEmpty {
+            let (event, now) = (pending.removeFirst(), uptime.now)
+            let effects = machine.on(event, now: now)
+            configuration.recorder?.note(event, now: now, effects, machine)
+            carrying: for effect in effects {
+                guard let answer = await execute(effect, link, &alarm, in: &children) else { continue }
+                pending.append(answer)
+                // The effects behind a failed write must not happen.
+                switch answer {
+                case .applyFailed, .forkFound: break carrying
+                default: break
+                }
+            }
+        }
+    }
+
+    private func execute(
+        _ effect: SyncEffect, _ link: Link, _ alarm: inout Alarm, in children: inout ChildTasks
     ) async -> SyncEvent? {
         switch effect {
         case .open:
             let attempt = link.begin()
-            await children.add { await self.converse(attempt, events: events, link: link) }
+            await children.add { await self.converse(attempt, link) }
         case .close(let code): await close(link, code, in: &children)
         case .send(let bytes):
             guard !link.send(bytes) else { break }
@@ -125,8 +94,7 @@ package final class SyncEngine: Sendable {
         case .applyWelcome(let welcome):
             return await apply { [database, configuration] in
                 try database.welcomed(welcome, noting: configuration.note)
-                configuration.welcomed(welcome.limits)
-                configuration.leftOut(welcome.leftOut)
+                configuration.report(.welcomed(welcome))
             }
         case .applyChanges(let frames): return await apply(frames)
         case .confirm(let settled):
@@ -160,17 +128,19 @@ package final class SyncEngine: Sendable {
         case .releaseWithheld:
             return await apply { [database] in try database.releaseWithheld() }
         case .refreshToken:
-            await children.add { await self.refresh(events) }
+            await children.add { await self.refresh() }
         case .wake(let time):
-            await wake(at: time, events, &alarm, in: &children)
+            await wake(at: time, &alarm, in: &children)
         case .status(let phase):
             logger.debug("sync phase changed", metadata: ["phase": "\(phase)"])
-            configuration.report(phase.moved(by: configuration.now() - uptime.now))
-        case .heard(let message): configuration.heard(message)
-        case .pushPaused(let pause): configuration.pushPaused(pause?.moved(by: configuration.now() - uptime.now))
-        case .historyEnded(let key): configuration.historyEnded(database.names.local(key))
-        case .roundEnded(let round): configuration.roundEnded(round)
-        case .collectionRoundEnded(let collection, let round): configuration.collectionRoundEnded(collection, round)
+            configuration.report(.phase(phase.moved(by: configuration.now() - uptime.now)))
+        case .heard(let message): configuration.report(.heard(message))
+        case .pushPaused(let pause):
+            configuration.report(.pushPaused(pause?.moved(by: configuration.now() - uptime.now)))
+        case .historyEnded(let key): configuration.report(.historyEnded(database.names.local(key)))
+        case .roundEnded(let round): configuration.report(.roundEnded(round))
+        case .collectionRoundEnded(let collection, let round):
+            configuration.report(.collectionRoundEnded(collection, round))
         }
         return nil
     }
@@ -200,16 +170,17 @@ package final class SyncEngine: Sendable {
             } else {
                 try database.apply(pages, noting: configuration.note)
             }
-            configuration.received(pages.reduce(0) { $0 + $1.0.changes.count })
+            configuration.report(.received(pages.reduce(0) { $0 + $1.0.changes.count }))
         }
     }
 
     private func apply(_ frames: [Changes]) async -> SyncEvent {
         let answer = await apply { [database, configuration] in
             try database.apply(frames, now: configuration.now(), noting: configuration.note)
-            configuration.received(frames.reduce(0) { $0 + $1.groups.reduce(0) { $0 + $1.changes.count } })
+            let count = frames.reduce(0) { $0 + $1.groups.reduce(0) { $0 + $1.changes.count } }
+            configuration.report(.received(count))
         }
-        if case .applied = answer, let time = database.synced(by: frames) { configuration.synced(time) }
+        if case .applied = answer, let time = database.synced(by: frames) { configuration.report(.synced(time)) }
         return answer
     }
 
@@ -219,15 +190,12 @@ package final class SyncEngine: Sendable {
         await children.add { await connection.close(code: code.rawValue) }
     }
 
-    private func wake(
-        at time: Milliseconds, _ events: AsyncChannel<Incoming>, _ alarm: inout Alarm,
-        in children: inout ChildTasks
-    ) async {
+    private func wake(at time: Milliseconds, _ alarm: inout Alarm, in children: inout ChildTasks) async {
         guard let wait = alarm.set(time, now: uptime.now) else { return }
-        await children.add { [clock = configuration.clock] in
+        await children.add { [inbox, clock = configuration.clock] in
             // Cancelled only together with the engine.
             try? await clock.sleep(for: .milliseconds(wait))
-            await events.send(Incoming(.tick))
+            await inbox.deliver(.tick)
         }
     }
 
@@ -240,32 +208,30 @@ package final class SyncEngine: Sendable {
     }
 
     /// Runs one connection from its opening to its end.
-    private func converse(_ attempt: UInt64, events: AsyncChannel<Incoming>, link: Link) async {
-        guard let (connection, outgoing) = await open(attempt, events: events, link: link) else { return }
+    private func converse(_ attempt: UInt64, _ link: Link) async {
+        guard let (connection, outgoing) = await open(attempt, link) else { return }
         await withChildTasks { children in
-            await children.add { [carried = configuration.carried] in
+            await children.add { [report = configuration.report] in
                 for await bytes in outgoing {
                     // A failed send means a lost connection, which `receive` reports.
                     do { try await connection.send(bytes) } catch { return }
                     link.sent(by: attempt)
-                    carried(bytes.count, 0)
+                    report(.carried(sent: bytes.count, received: 0))
                 }
             }
-            await receive(connection, attempt, events)
+            await receive(connection, attempt)
             children.cancelAll()
         }
     }
 
     /// Reads until the connection ends, and does not close it: the code that ends the attempt closes it, once.
-    private func receive(
-        _ connection: any TransportConnection, _ attempt: UInt64, _ events: AsyncChannel<Incoming>
-    ) async {
+    private func receive(_ connection: any TransportConnection, _ attempt: UInt64) async {
         let closed: SyncEvent
         do {
             while !Task.isCancelled {
                 let messages = try await connection.receiveWaiting()
-                for message in messages { configuration.carried(0, message.count) }
-                await events.send(Incoming(.arrived(messages), of: attempt))
+                for message in messages { configuration.report(.carried(sent: 0, received: message.count)) }
+                await inbox.deliver(.arrived(messages), of: attempt)
             }
             return
         } catch let end as TransportClosed {
@@ -273,12 +239,12 @@ package final class SyncEngine: Sendable {
         } catch {
             closed = .lost(SyncFailure(error, otherwise: .connectionLost))
         }
-        await events.send(Incoming(closed, of: attempt))
+        await inbox.deliver(closed, of: attempt)
     }
 
     /// Connects and reports it; `nil` when that failed or the attempt has ended.
     private func open(
-        _ attempt: UInt64, events: AsyncChannel<Incoming>, link: Link
+        _ attempt: UInt64, _ link: Link
     ) async -> (any TransportConnection, outgoing: AsyncStream<[UInt8]>)? {
         var opened: (any TransportConnection)?
         do {
@@ -287,11 +253,11 @@ package final class SyncEngine: Sendable {
             opened = connection
             let start = try await begin()
             if let outgoing = link.establish(connection, by: attempt) {
-                await events.send(Incoming(.opened(token: token, start: start), of: attempt))
+                await inbox.deliver(.opened(token: token, start: start), of: attempt)
                 return (connection, outgoing)
             }
         } catch {
-            await events.send(Incoming(.openFailed(SyncFailure(error, otherwise: .unreachable)), of: attempt))
+            await inbox.deliver(.openFailed(SyncFailure(error, otherwise: .unreachable)), of: attempt)
         }
         await opened?.close(code: CloseCode.normal.rawValue)
         return nil
@@ -307,18 +273,18 @@ package final class SyncEngine: Sendable {
         do {
             return try await lane.run { [database] in try database.beginConnection() }
         } catch let error as StoreError where error.code == .diskFull {
-            configuration.diskFull(true)
+            configuration.report(.diskFull(true))
             throw SyncFailure(.diskFull, "\(error)")
         } catch {
             throw SyncFailure(.databaseFailed, "\(error)")
         }
     }
 
-    private func refresh(_ events: AsyncChannel<Incoming>) async {
+    private func refresh() async {
         do {
-            await events.send(Incoming(.tokenRefreshed(try await configuration.token())))
+            await inbox.deliver(.tokenRefreshed(try await configuration.token()))
         } catch {
-            await events.send(Incoming(.tokenFailed("\(error)")))
+            await inbox.deliver(.tokenFailed("\(error)"))
         }
     }
 
@@ -332,10 +298,10 @@ package final class SyncEngine: Sendable {
     private func load(_ read: @escaping @Sendable () throws -> SyncEvent) async -> SyncEvent {
         do {
             let event = try await lane.run(read)
-            configuration.diskFull(false)
+            configuration.report(.diskFull(false))
             return event
         } catch let error as StoreError where error.code == .diskFull {
-            configuration.diskFull(true)
+            configuration.report(.diskFull(true))
             return .applyFailed(SyncFailure(.diskFull, "\(error)"))
         } catch let error as StoreError where error.code == .clientForked {
             logger.warning("another installation uses this client id", metadata: ["error": "\(error)"])
@@ -347,16 +313,5 @@ package final class SyncEngine: Sendable {
             logger.error("the local database refused", metadata: ["error": "\(error)"])
             return .applyFailed(SyncFailure(.databaseFailed, "\(error)"))
         }
-    }
-}
-
-/// An event on its way to the loop, and the attempt that it belongs to if it is a connection's.
-private struct Incoming: Sendable {
-    let event: SyncEvent
-    let attempt: UInt64?
-
-    init(_ event: SyncEvent, of attempt: UInt64? = nil) {
-        self.event = event
-        self.attempt = attempt
     }
 }

@@ -9,8 +9,6 @@ package enum SyncEvent: Sendable {
     case stop
     /// A deadline that the machine set is due, or something made a look worthwhile.
     case tick
-    /// The network is back: the machine need not wait for the next attempt's time. May occur at any rate.
-    case hurry
     /// The system reports that the route to the network has changed. May occur at any rate.
     case network(NetworkChange)
     /// The app asks for a round now: an attempt, then all pending writes sent and all new changes taken in. Rounds are
@@ -27,8 +25,6 @@ package enum SyncEvent: Sendable {
     case lost(SyncFailure)
     /// The socket is closed; `code` is 1006 when the connection was simply lost.
     case closed(code: UInt16, reason: String)
-    /// One whole message.
-    case received([UInt8])
     /// Whole messages that arrived together, in their order.
     case arrived([[UInt8]])
     /// The app wrote something.

@@ -12,7 +12,7 @@ extension SyncMachine {
     }
 
     /// Takes one message of the server.
-    mutating func received(_ bytes: [UInt8], now: Milliseconds, _ effects: inout [SyncEffect]) {
+    private mutating func received(_ bytes: [UInt8], now: Milliseconds, _ effects: inout [SyncEffect]) {
         let message: ServerMessage
         do throws(WireError) {
             message = try ServerMessage.decode(bytes)

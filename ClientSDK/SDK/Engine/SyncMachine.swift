@@ -132,7 +132,6 @@ package struct SyncMachine: Sendable {
         switch event {
         case .start: if link == .stopped || link == .refused { open(now: now, &effects) }
         case .stop: stop(&effects)
-        case .hurry: hurry(now: now, &effects)
         case .network(let change): network(change, now: now, &effects)
         case .sync(let round): sync(round, now: now, &effects)
         case .syncCollection(let collection, let round): sync(collection, round, now: now, &effects)
@@ -144,7 +143,6 @@ package struct SyncMachine: Sendable {
             if link == .opening { retry(reason, now: now, atLeast: pause, &effects) }
         case .closed(let code, let reason): closed(code, reason, now: now, &effects)
         case .lost(let reason): lost(reason, now: now, &effects)
-        case .received(let bytes): received(bytes, now: now, &effects)
         case .arrived(let messages): take(messages, now: now, &effects)
         case .wrote:
             isDrained = false

@@ -60,90 +60,41 @@ extension SyncStore {
     package func abandonConnection() -> Task<Void, Never>? { syncing.replace(engine: nil, at: nil, task: nil) }
 
     /// The status now and after each change.
-    public var status: AsyncStream<SyncStatus> {
-        syncing.count(database)
-        return syncing.values()
-    }
+    public var status: AsyncStream<SyncStatus> { syncing.values(counting: database) }
 
-    /// The status at this moment; its numbers follow a write within milliseconds.
-    public var currentStatus: SyncStatus {
-        syncing.count(database)
-        return syncing.status
-    }
+    /// The status at this moment. After a write that changed one of its numbers, the first call counts them: it blocks
+    /// for one short read.
+    public var currentStatus: SyncStatus { syncing.counted(database) }
+
+    /// Returns the status at this moment, counted on one of the system's threads.
+    @concurrent func countedStatus() async -> SyncStatus { currentStatus }
 
     private func engine(
         at place: EnginePlace, _ url: String, _ transport: any Transport, _ logger: Logger,
         _ token: @escaping @Sendable () async throws -> String
     ) -> (SyncEngine, BlobCourier) {
-        let syncing = syncing
-        let (environment, journal, uptime) = (environment, journal, uptime)
         let tokens = CallTokens(token)
         let limits = BlobLimits()
         let calls = ServerCalls(
             url: url, transport: transport, tokens: tokens,
             client: { [database] in try await database.registeredClient() })
         let server = BlobServer(calls: calls, limits: limits)
-        let courier = BlobCourier(database, server, environment, logger: logger) { journal.note($0) }
+        let courier = BlobCourier(database, server, environment, logger: logger) { [journal] in journal.note($0) }
         couriers.replace(with: courier)
         // Presence that the previous connection received.
         presence.lost()
-        var configuration = EngineConfiguration(
+        let reports = EngineReports(
+            place: place, syncing: syncing, courier: courier, listeners: listeners, journal: journal, uptime: uptime,
+            logger: logger)
+        let configuration = EngineConfiguration(
             url: url, transport: transport, token: { try await tokens.fresh() }, now: environment.now,
-            newClient: environment.newID,
-            seed: environment.random().0,
-            report: { [presence] phase in
-                // First, since an observer of the phase may ask at once.
-                courier.linked(phase.isConnected)
-                guard syncing.update(by: place, { $0.phase = phase }) else { return }
-                if !phase.isConnected {
-                    presence.lost()
-                    syncing.endHistories()
-                }
-                if case .refused(let reason) = phase {
-                    logger.warning(
-                        "nothing is sent or received until the app connects in another way",
-                        metadata: ["code": "\(reason.code.rawValue)", "reason": "\(reason.detail)"])
-                }
-                journal.entered(phase, now: uptime.now)
-            },
-            synced: { time in
-                syncing.update { $0.lastSync = Date(timeIntervalSince1970: Double(time) / 1_000) }
-            })
-        configuration.app = environment.app
-        configuration.recorder = recorder
-        // The call that installs the engine tells it whether the store is paused.
-        configuration.startsConnected = false
-        configuration.clock = environment.clock
-        configuration.isDatabaseInline = environment.isEngineInline
-        configuration.welcomed = { courier.told(blobBytesMax: $0.blobBytesMax) }
-        configuration.leftOut = { count in
-            if syncing.status.scopesLeftOut != count { _ = syncing.update(by: place) { $0.scopesLeftOut = count } }
-        }
-        configuration.pushPaused = { pause in _ = syncing.update(by: place) { $0.pushPause = pause } }
-        configuration.watched = { [presence] in presence.wanted }
-        configuration.heard = { [listeners, presence] message in
-            if message.kind == Ephemeral.presence { return presence.tell(message) }
-            if let message = EphemeralMessage(message) { listeners.tell(message) }
-        }
-        configuration.note = { journal.note($0) }
-        configuration.carried = { journal.carried(sent: $0, received: $1) }
-        configuration.received = { count in if count > 0 { _ = syncing.update(by: place) { $0.received += count } } }
-        configuration.diskFull = { isFull in
-            if syncing.status.isDiskFull != isFull { syncing.update { $0.isDiskFull = isFull } }
-        }
-        configuration.roundEnded = { syncing.endRounds(through: $0) }
-        configuration.historyEnded = { syncing.endHistory(of: $0) }
-        configuration.collectionRoundEnded = { syncing.endRounds(through: $1, of: $0) }
+            clock: environment.clock, isDatabaseInline: environment.isEngineInline, newClient: environment.newID,
+            app: environment.app, recorder: recorder, seed: environment.random().0, report: { reports.take($0) })
         return (SyncEngine(database: database, configuration: configuration, logger: logger), courier)
     }
 
     private func run(_ engine: SyncEngine, at place: EnginePlace, _ courier: BlobCourier) async {
-        // Listens before the engine looks for waiting writes: otherwise it would miss what is written in between.
-        let writes = localWrites.signals()
         await withChildTasks { children in
-            await children.add {
-                for await _ in writes { engine.wrote() }
-            }
             await children.add { [self] in
                 await trim()
             }
@@ -160,8 +111,8 @@ extension SyncStore {
                 var changes = NetworkChanges()
                 for await path in environment.networkPaths() {
                     let isHolding = courier.holds(over: path.kind)
-                    _ = syncing.update(by: place) { ($0.network, $0.isHoldingBlobs) = (path.kind, isHolding) }
-                    if let change = changes.next(path) { engine.network(change) }
+                    syncing.update(by: place) { ($0.network, $0.isHoldingBlobs) = (path.kind, isHolding) }
+                    if let change = changes.next(path) { engine.post(.network(change)) }
                 }
             }
             await environment.runEngine(engine)

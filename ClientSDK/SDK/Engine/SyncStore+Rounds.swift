@@ -16,7 +16,7 @@ extension SyncStore {
         await syncing.round()
         await couriers.round()
         try Task.checkCancellation()
-        return await syncing.counted(database)
+        return await countedStatus()
     }
 
     /// Closes the connection and opens none until `resume()`; local writes remain possible. For an app that moves to
@@ -57,7 +57,7 @@ extension SyncStore {
             await group.next()
             group.cancelAll()
         }
-        let status = await syncing.counted(database)
+        let status = await countedStatus()
         if wasPaused { pause() }
         return status
     }

@@ -20,7 +20,7 @@ extension SyncStore {
         // No server accepts a lifetime of a day.
         let milliseconds = Int64(min(lifetime, .seconds(86_400)) / .milliseconds(1))
         guard Ephemeral.isKind(kind), kind != Ephemeral.presence, milliseconds >= 0 else { return }
-        syncing.say(Ephemeral(scope: scope, kind: kind, payload: payload, lifetime: milliseconds))
+        syncing.post(.say(Ephemeral(scope: scope, kind: kind, payload: payload, lifetime: milliseconds)))
     }
 
     /// The messages of others in a scope from now on; ends with its task. A slow reader loses the oldest.
@@ -33,6 +33,6 @@ extension SyncStore {
     ///
     /// Up to 64 scopes at a time; more get no answer. A scope that is shared with all users has no presence.
     public func presence(in scope: ScopeID) -> AsyncStream<[UserID: Presence]> {
-        presence.values(in: scope) { [syncing] in syncing.watchChanged() }
+        presence.values(in: scope) { [syncing] in syncing.postWatched() }
     }
 }

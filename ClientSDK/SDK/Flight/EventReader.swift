@@ -12,7 +12,6 @@ struct EventReader {
         case "start": return .start
         case "stop": return .stop
         case "tick": return .tick
-        case "hurry": return .hurry
         case "wrote": return .wrote
         case "wantsPages": return .wantsPages
         case "compare": return .compare
@@ -27,9 +26,6 @@ struct EventReader {
         case "lost": return .lost(try value("failure", as: SyncFailure.self))
         case "applyFailed": return .applyFailed(try value("failure", as: SyncFailure.self))
         case "closed": return .closed(code: UInt16(clamping: try number("code")), reason: try text("why"))
-        case "received":
-            guard let first = try messages().first else { throw malformed("m") }
-            return .received(first)
         case "arrived": return .arrived(try messages())
         case "compared": return .compared(wrong: Int(clamping: try number("wrong")))
         case "confirmed": return .confirmed(settled: try number("settled"))

@@ -89,7 +89,7 @@ package struct FlightJudge: Sendable {
             refusal = nil
         case .opened(let token, _): self.token = token
         case .tokenRefreshed(let token): self.token = token
-        case .received, .arrived:
+        case .arrived:
             frames = step.messageHashes
             for message in step.messages { came(message, step) }
         case .lost, .closed: noteLost(step)
@@ -230,7 +230,6 @@ extension FlightReplay.Step {
         switch event {
         // The machine does not continue after an undecodable message either.
         case .arrived(let all): all.compactMap { try? ServerMessage.decode($0) }
-        case .received(let bytes): [bytes].compactMap { try? ServerMessage.decode($0) }
         default: []
         }
     }

@@ -22,7 +22,7 @@ struct FlightOrder: Sendable {
         var found: [(kind: FlightFinding.Kind, words: String)] = []
         switch step.event {
         case .opened(_, let start): opened(start, &found)
-        case .arrived, .received: for message in step.messages { came(message, &found) }
+        case .arrived: for message in step.messages { came(message, &found) }
         case .applied: if let coming { reach(coming) }
         case .applyFailed, .forkFound: coming = nil
         case .pushLoaded(let entries):

@@ -25,7 +25,6 @@ package enum FlightWords {
         case .start: "the app wants a connection"
         case .stop: "the app wants no connection"
         case .tick: "a deadline is due"
-        case .hurry: "the network is back"
         case .network(let change): "the network was \(RecordedNetwork.word(change))"
         case .sync(let round): "the app asks for round \(round)"
         case .syncCollection(let collection, let round): "the app asks for round \(round) of \(collection)"
@@ -37,7 +36,7 @@ package enum FlightWords {
         case .openFailed(let failure): "the socket could not be opened: \(failure)"
         case .lost(let failure): "the connection was lost: \(failure)"
         case .closed(let code, let reason): "the server closed with \(code)\(reason.isEmpty ? "" : ", \"\(reason)\"")"
-        case .received, .arrived: arrived(step)
+        case .arrived(let messages): arrived(messages, step)
         case .wrote: "the app wrote"
         case .say(let message): "the app sends \"\(message.kind)\" in \(message.scope)"
         case .watch(let scopes): "the app watches who is present in \(scopes.count) scopes"
@@ -70,14 +69,8 @@ package enum FlightWords {
         return "to send: \(first.number)…\(last.number), \(bytes) bytes (\(listed(what)))"
     }
 
-    private static func arrived(_ step: FlightReplay.Step) -> String {
+    private static func arrived(_ messages: [[UInt8]], _ step: FlightReplay.Step) -> String {
         guard case .array(let recorded)? = step.fields["m"] else { return "nothing was received" }
-        let messages =
-            switch step.event {
-            case .arrived(let all): all
-            case .received(let bytes): [bytes]
-            default: [[UInt8]]()
-            }
         return zip(recorded, messages).map { recorded, bytes in
             var words = message(bytes)
             if case .object(let fields) = recorded {

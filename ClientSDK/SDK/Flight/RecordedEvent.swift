@@ -24,7 +24,6 @@ struct EventWriter {
         case .start: writer.literal("\"start\"")
         case .stop: writer.literal("\"stop\"")
         case .tick: writer.literal("\"tick\"")
-        case .hurry: writer.literal("\"hurry\"")
         case .wrote: writer.literal("\"wrote\"")
         case .wantsPages: writer.literal("\"wantsPages\"")
         case .compare: writer.literal("\"compare\"")
@@ -47,9 +46,6 @@ struct EventWriter {
             writer.literal("\"closed\"")
             member("code", Int64(code))
             member("why", String(reason.prefix(Self.wordsMax)))
-        case .received(let bytes):
-            writer.literal("\"received\"")
-            messages([bytes])
         case .arrived(let all):
             writer.literal("\"arrived\"")
             messages(all)

@@ -16,6 +16,8 @@ final class ChangeBoard: TransactionObserver, Sendable {
         /// True when something was committed since the region was read, or nothing was read yet.
         var isDirty = true
         var waiter: CheckedContinuation<Void, Never>?
+        /// Called after a commit that made the watch dirty.
+        var changed: (@Sendable () -> Void)?
     }
 
     private struct State {
@@ -29,10 +31,14 @@ final class ChangeBoard: TransactionObserver, Sendable {
     private let state = Lock(State())
 
     /// Adds an observation, which has read nothing yet.
-    func watch(_ origin: ObservationOrigin = ObservationOrigin("")) -> ChangeWatch {
+    ///
+    /// - Parameter changed: called on the writer's thread after the first commit that may have changed the last read.
+    func watch(
+        _ origin: ObservationOrigin = ObservationOrigin(""), changed: (@Sendable () -> Void)? = nil
+    ) -> ChangeWatch {
         state.withLock { state in
             state.nextID += 1
-            state.watches[state.nextID] = Watch(origin: origin)
+            state.watches[state.nextID] = Watch(origin: origin, changed: changed)
             return ChangeWatch(board: self, id: state.nextID)
         }
     }
@@ -40,8 +46,10 @@ final class ChangeBoard: TransactionObserver, Sendable {
     /// The number of observations that wait for a change.
     var waiting: Int { state.withLock { $0.watches.values.count { $0.waiter != nil } } }
 
-    /// The origin of each observation.
-    var origins: [ObservationOrigin] { state.withLock { $0.watches.values.map(\.origin) } }
+    /// The origin of each observation of a task.
+    var origins: [ObservationOrigin] {
+        state.withLock { $0.watches.values.filter { $0.changed == nil }.map(\.origin) }
+    }
 
     // MARK: The observation's side
 
@@ -114,19 +122,22 @@ final class ChangeBoard: TransactionObserver, Sendable {
     }
 
     func databaseDidCommit(_ db: Database) {
-        let waiters = state.withLock { state in
+        let (waiters, calls) = state.withLock { state in
             state.commits += 1
             var waiters: [CheckedContinuation<Void, Never>] = []
+            var calls: [@Sendable () -> Void] = []
             for (id, watch) in state.watches where watch.isTouched {
                 state.watches[id]?.isTouched = false
                 state.watches[id]?.isDirty = true
+                if let changed = watch.changed, !watch.isDirty { calls.append(changed) }
                 guard let waiter = watch.waiter else { continue }
                 state.watches[id]?.waiter = nil
                 waiters.append(waiter)
             }
-            return waiters
+            return (waiters, calls)
         }
         for waiter in waiters { waiter.resume() }
+        for call in calls { call() }
     }
 
     func databaseDidRollback(_ db: Database) {

@@ -27,7 +27,7 @@ extension Repository {
             throw StoreError(.unreachable, "\(key): is not on this device, and there is no connection")
         }
         try store.database.want(key, in: scope)
-        store.syncing.wantPages()
+        store.syncing.post(.wantsPages)
         try await waitForAnswer(to: key, in: scope)
         return try await read(id)
     }

@@ -117,8 +117,6 @@ public import TidemarkModel
 /// - ``Kept``
 public final class SyncStore: Sendable {
     package let database: LocalDatabase
-    /// Fires after each local write.
-    package let localWrites = ChangeSignal()
     package let environment: StoreEnvironment
     /// The clock of waits; the environment's time is for times that are shown or stored.
     package let uptime: Uptime
@@ -127,7 +125,7 @@ public final class SyncStore: Sendable {
     package let journal: SyncJournal
     /// The recording of the engines' steps.
     package let recorder: FlightRecorder
-    let presence = PresenceBoard()
+    var presence: PresenceBoard { syncing.presence }
     let couriers = CurrentCourier()
     /// The folder shared with extensions; `nil` without one.
     let sharing: StoreSharing?
@@ -332,10 +330,10 @@ public final class SyncStore: Sendable {
     ) async throws -> Result {
         do {
             let result = try await database.change(body)
-            if isWritten(result) { localWrites.send() }
+            if isWritten(result) { syncing.post(.wrote) }
             return result
         } catch let error as StoreError where error.code == .unconfirmed {
-            localWrites.send()
+            syncing.post(.wrote)
             throw error
         }
     }

@@ -49,11 +49,11 @@ extension SyncStore {
                 sharing.spool, past: past, limits: sharing.folder.limits, now: environment.now())
         } catch let error as StoreError where error.code == .unconfirmed {
             // The writes are in the outbox, and noted: the next adoption deletes the files.
-            localWrites.send()
+            syncing.post(.wrote)
             throw error
         }
         sharing.spool.remove(round.done)
-        if !round.adopted.isEmpty { localWrites.send() }
+        if !round.adopted.isEmpty { syncing.post(.wrote) }
         if round.hasBlobs { couriers.wrote() }
         for id in round.parked {
             let stored = try database.writer.read { db in try Parking(db: db).parked(id) }

@@ -68,7 +68,7 @@ struct MachineBench {
                     guard let message = try? ClientMessage.decode(bytes) else { break }
                     sent.append(message)
                     if isAlive, case .auth = message {
-                        events.append(.received(ServerMessage.authOK(AuthOK(expires: tokenEnd)).encode()))
+                        events.append(.arrived([ServerMessage.authOK(AuthOK(expires: tokenEnd)).encode()]))
                     }
                 case .applyPage(_, let request):
                     applied += 1
@@ -183,7 +183,7 @@ struct MachineBench {
 
     mutating func receive(_ message: ServerMessage) {
         if case .authOK(let answer) = message { tokenEnd = answer.expires }
-        on(.received(message.encode()))
+        on(.arrived([message.encode()]))
     }
 
     /// The number of probes and renewed tokens that were sent to the server.

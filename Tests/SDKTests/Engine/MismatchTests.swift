@@ -55,7 +55,7 @@ import TidemarkWire
     @Test func `it is retried only when the app connects anew`() {
         var bench = bench(user: bob, schema: Self.schema)
         bench.pass(3_600_000)
-        bench.on(.hurry)
+        bench.on(.network(.changed))
         bench.on(.wrote)
         #expect(bench.openings.count == 1)
         bench.on(.start)

@@ -57,7 +57,7 @@ import TidemarkWire
     @Test func `applied frames are acknowledged once the disk has confirmed them`() throws {
         var machine = connected().machine
         let now: Milliseconds = 2_000_000
-        _ = machine.on(.received(frame(1).encode()), now: now)
+        _ = machine.on(.arrived([frame(1).encode()]), now: now)
         let effects = machine.on(.tick, now: now + EngineTiming().ackDelay)
         let confirm = try #require(effects.firstIndex { if case .confirm = $0 { true } else { false } })
         let ack = try #require(effects.firstIndex { $0.sends("ack") })
@@ -88,8 +88,8 @@ import TidemarkWire
         let few = Settled(through: count - 1, outcomes: []), many = Settled(through: count, outcomes: [])
         let first = ServerMessage.changes(.make(from: "c0", to: "c1", [], settled: few))
         let next = ServerMessage.changes(.make(from: "c1", to: "c2", [], settled: many))
-        #expect(!machine.on(.received(first.encode()), now: 2_000_000).contains { $0.sends("ack") })
-        #expect(machine.on(.received(next.encode()), now: 2_000_000).contains { $0.sends("ack") })
+        #expect(!machine.on(.arrived([first.encode()]), now: 2_000_000).contains { $0.sends("ack") })
+        #expect(machine.on(.arrived([next.encode()]), now: 2_000_000).contains { $0.sends("ack") })
     }
 
     @Test func `a number that a welcome calls settled is not acknowledged before its outcomes have arrived`() {
@@ -97,7 +97,7 @@ import TidemarkWire
         bench.on(.start)
         bench.connect(settledThrough: 4)
         var machine = bench.machine
-        _ = machine.on(.received(frame(1).encode()), now: 2_000_000)
+        _ = machine.on(.arrived([frame(1).encode()]), now: 2_000_000)
         let due = machine.on(.tick, now: 2_000_000 + EngineTiming().ackDelay)
         #expect(due.contains { if case .confirm(settled: 0) = $0 { true } else { false } })
     }
@@ -136,12 +136,12 @@ import TidemarkWire
             changes.isConsistent = false
             behind = .changes(changes)
         }
-        _ = machine.on(.received(behind.encode()), now: 1_000_001)
+        _ = machine.on(.arrived([behind.encode()]), now: 1_000_001)
         _ = machine.on(.applied, now: 1_000_001)
         _ = machine.on(.sync(round: 1), now: 1_000_001)
         _ = machine.on(.pushLoaded([]), now: 1_000_001)
         _ = machine.on(.pagesLoaded([]), now: 1_000_001)
-        #expect(!ended(machine.on(.received(frame(2).encode()), now: 1_000_002)))
+        #expect(!ended(machine.on(.arrived([frame(2).encode()]), now: 1_000_002)))
         var failing = machine
         #expect(ended(machine.on(.applied, now: 1_000_002)))
         let failure = failing.on(.applyFailed(SyncFailure(.databaseFailed, "full")), now: 1_000_002)

@@ -160,7 +160,7 @@ import TidemarkWire
         bench.on(.start)
         var settled: Int64 = 0
         for step in 0..<1_200 {
-            bench.on(.hurry)
+            bench.on(.network(.changed))
             if bench.machine.link == .opening {
                 bench.connect(settledThrough: settled)
                 if settled < 20 { #expect(bench.pushes.last?.first == settled + 1) }

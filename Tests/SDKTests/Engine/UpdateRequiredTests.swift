@@ -55,7 +55,7 @@ import TidemarkWire
         var bench = ended()
         for _ in 0..<100 {
             bench.pass(Self.hour / 60)
-            bench.on(.hurry)
+            bench.on(.network(.changed))
             bench.on(.wrote)
         }
         #expect(bench.openings.count == 1)

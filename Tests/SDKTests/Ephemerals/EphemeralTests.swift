@@ -77,7 +77,7 @@ import TidemarkWire
         bench.pass(10_000)
         let acks = bench.sent.count
         let message = Ephemeral(scope: room, user: UserID("ann"), kind: "typing", lifetime: 1)
-        bench.on(.received(ServerMessage.ephemeral(message).encode()))
+        bench.on(.arrived([ServerMessage.ephemeral(message).encode()]))
         bench.pass(10_000)
         #expect(bench.heard == [message])
         #expect(bench.sent.count == acks)

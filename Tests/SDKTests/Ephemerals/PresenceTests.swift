@@ -16,7 +16,7 @@ import TidemarkWire
     private func word(_ scope: String) -> SyncEvent {
         let message = Ephemeral(
             scope: ScopeID(scope), user: UserID("bob"), kind: "presence", payload: ["online": true], lifetime: 0)
-        return .received(ServerMessage.ephemeral(message).encode())
+        return .arrived([ServerMessage.ephemeral(message).encode()])
     }
 
     private func live(_ bench: inout MachineBench) {

@@ -77,7 +77,7 @@ struct FlightCourse {
         case 11: bench.on(.network([.lost, .regained, .changed][Int(dice.below(3))]))
         case 12: bench.on(.watch([ScopeID("room 1"), ScopeID("room \(dice.below(9))")]))
         case 13: bench.receive(.error(ErrorMessage(.overloaded, "busy", retryAfter: 3_000)))
-        case 14: bench.on(.received(Array("{\"t\":\"changes\",\"g\":7}".utf8)))
+        case 14: bench.on(.arrived([Array("{\"t\":\"changes\",\"g\":7}".utf8)]))
         default: bench.on(.tokenRefreshed("a secret \(number)"))
         }
     }

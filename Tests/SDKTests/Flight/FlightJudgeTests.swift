@@ -69,9 +69,9 @@ import TidemarkWire
             (start.connection, start.cursor) = (number, "c1")
             welcome.heartbeat = 25_000
             course.feed(.opened(token: "t", start: start))
-            course.feed(.received(ServerMessage.welcome(welcome).encode()))
+            course.feed(.arrived([ServerMessage.welcome(welcome).encode()]))
             for answer in [SyncEvent.applied, .applied, .pushLoaded([]), .pagesLoaded([])] { course.feed(answer) }
-            course.feed(.received(frame))
+            course.feed(.arrived([frame]))
             course.feed(.applyFailed(malformed))
         }
         let standing = try #require(try judged(course).judge.findings.last { $0.isStanding })
@@ -181,7 +181,7 @@ import TidemarkWire
     @Test func `a recording that ends inside the local database names the operation`() throws {
         var course = started()
         // Its answer never arrives: the process ends.
-        course.feed(.received(ServerMessage.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])).encode()))
+        course.feed(.arrived([ServerMessage.changes(.make(from: "c1", to: "c2", [.note(1, seq: 5)])).encode()]))
         let end = try #require(try judged(course).judge.findings.last)
         #expect(end.kind == .end && end.words.contains("apply 1 frame"))
     }

@@ -39,7 +39,7 @@ import TidemarkWire
                         id: 1, scope: ScopeID("room"), since: 1, collection: "notes",
                         changes: [.note(3, seq: 6, fields)], next: nil)))
             // An invalid message is not kept either.
-            bench.on(.received(Array("{\"t\":\"changes\",\"g\":\"Rosebud\"}".utf8)))
+            bench.on(.arrived([Array("{\"t\":\"changes\",\"g\":\"Rosebud\"}".utf8)]))
         }
         #expect(try course.replay().isSame)
         return course.recorder.lines().joined(separator: "\n")

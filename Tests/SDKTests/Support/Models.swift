@@ -77,4 +77,23 @@ extension SyncStore {
     static func test() throws -> SyncStore {
         try .inMemory(account: Bench.user, schema: try TestSchema.schema(), environment: .counting())
     }
+
+    /// Puts an engine that does not run into the store, and returns its inbox.
+    func idleInbox() async -> EngineInbox {
+        let configuration = EngineConfiguration(
+            url: "http://test", transport: ScriptedServer(), token: { "t" }, now: environment.now,
+            newClient: environment.newID, seed: 1)
+        let engine = SyncEngine(database: database, configuration: configuration, logger: .silent)
+        _ = syncing.replace(engine: engine, at: EnginePlace(), task: nil)
+        // The request to connect, and the watched scopes.
+        _ = await engine.inbox.next()
+        return engine.inbox
+    }
+}
+
+extension EngineInbox {
+    /// Waits for events, and returns their names without values.
+    func names() async -> [String]? {
+        await next()?.map { delivery in String("\(delivery.event)".prefix { $0 != "(" }) }
+    }
 }
