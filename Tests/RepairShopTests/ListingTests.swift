@@ -2,9 +2,10 @@ import Foundation
 import Testing
 import Tidemark
 import TidemarkModel
-import TidemarkRepairShop
 import TidemarkTestKit
 import TidemarkWire
+
+@testable import TidemarkRepairShop
 
 @Suite(.timeLimit(.minutes(5))) struct ListingTests {
     private struct Broken: Error {}

@@ -47,7 +47,8 @@ struct TestServer: Sendable {
     ///   - log: receives the server's log; by default critical lines are written to standard error.
     ///   - change: a last change of the limits.
     static func running(
-        over store: OpenedStore = OpenedStore(InMemoryStore()), schema: Schema? = nil, limits: [String: String] = [:],
+        over store: OpenedStore = OpenedStore(inMemory: InMemoryStore()), schema: Schema? = nil,
+        limits: [String: String] = [:],
         environment more: [String: String] = [:], surroundings: ServerAssembly.Surroundings = .init(),
         log: LogCapture? = nil,
         change: (inout ServerLimits) -> Void = { _ in },
@@ -143,4 +144,12 @@ struct TestServer: Sendable {
 
 extension NIOHTTPAnswer {
     var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+extension OpenedStore {
+    /// A database in memory.
+    init(inMemory store: InMemoryStore) {
+        self.init(
+            store, operating: store, blobs: InMemoryBlobStore(beside: store), schemas: InMemorySchemaStore())
+    }
 }
