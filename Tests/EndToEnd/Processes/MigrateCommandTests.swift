@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import TidemarkTerminal
+
 /// `tidemark migrate` on the file of a server. Tables of another generation are in the stores' own tests.
 @Suite(.timeLimit(.minutes(5))) struct MigrateCommandTests {
     @Test func `a file that a server has made is up to date`() async throws {
