@@ -21,7 +21,7 @@ struct EmbeddedMigrator {
         try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
     }
 
-    /// Makes the tables of 0.1.0 and carries out the steps since then. There are no rows to fill in.
+    /// Makes the tables of the first release and carries out the steps since then. There are no rows to fill in.
     private func make(_ db: Database) throws {
         try db.execute(sql: EmbeddedSchema.tables + EmbeddedSchema.fence)
         for step in generations.flatMap({ MigrationPlan.additions(of: $0) }) {

@@ -13,7 +13,7 @@ import TidemarkStore
 /// comparisons are of integers. They learn of records by hundreds (``Filing``), as an index cannot: hence `sync_feed`
 /// and `sync_page`.
 enum EmbeddedSchema {
-    /// The generation of 0.1.0, of the tables below: see `Store/Generations/GENERATIONS.md`.
+    /// The generation of the first release, of the tables below: see `Store/Generations/GENERATIONS.md`.
     static let first = 14
 
     /// The generations since then, in order; a released one is never edited.

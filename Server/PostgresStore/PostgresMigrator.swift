@@ -26,7 +26,7 @@ struct PostgresMigrator {
         _ = try await connection.run(Self.made(generations).map(Statement.simple) + [Transactions.commit])
     }
 
-    /// Makes the tables of 0.1.0 and carries out the steps since then, in one transaction. There are no rows to fill in.
+    /// Makes the tables of the first release and carries out the steps since then, in one transaction. There are no rows to fill in.
     static func made(_ generations: [Generation]) -> [String] {
         let steps = generations.flatMap { MigrationPlan.additions(of: $0) }
         let (first, own) = (PostgresSchema.first, generations.last?.number ?? PostgresSchema.first)

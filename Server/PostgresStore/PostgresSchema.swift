@@ -14,13 +14,13 @@ package import TidemarkStore
 ///   leave out.
 /// - `sync_batch.body` lives for minutes: compressing it would cost more than it saves.
 package enum PostgresSchema {
-    /// The generation of 0.1.0, of the tables below: see `Store/Generations/GENERATIONS.md`.
+    /// The generation of the first release, of the tables below: see `Store/Generations/GENERATIONS.md`.
     static let first = 19
 
     /// The generations since then, in order; a released one is never edited.
     package static let generations: [Generation] = []
 
-    /// Makes the tables of 0.1.0.
+    /// Makes the tables of the first release.
     static let baseline =
         tables + GuardSQL.tables + FenceSQL.tables + statistics + late + SchemaSQL.tables + LineageSQL.tables
         + PostgresBackupNote.tables + RevocationSQL.tables + OperatingSQL.tables + AccountSQL.tables

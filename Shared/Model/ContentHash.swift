@@ -37,6 +37,7 @@ package struct ContentHash: Sendable {
         return hash.finalize()
     }
 
+    /// Hashes further bytes; how they are cut makes no difference.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         length &+= UInt64(bytes.count)
         var bytes = bytes[...]

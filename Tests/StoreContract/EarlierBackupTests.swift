@@ -21,7 +21,7 @@ import TidemarkStore
             try "\(sum)  manifest.json\n".write(
                 toFile: "\(ground.folder)/backup/SHA256SUMS", atomically: false, encoding: .utf8)
             let refused = try await BackupTests.refusal { try await ground.restore() }
-            #expect(refused.contains("before 0.1.0 has made the tables (they are of generation 13"), "\(refused)")
+            #expect(refused.contains("first release has made the tables (they are of generation 13"), "\(refused)")
             guard case .sqlite(let target) = ground.target else { return }
             #expect(!FileManager.default.fileExists(atPath: target))
         }

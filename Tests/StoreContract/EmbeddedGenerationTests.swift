@@ -125,7 +125,7 @@ struct EmbeddedGenerationTests {
         let queue = try DatabaseQueue(path: file.path)
         try await queue.write { try $0.execute(sql: "UPDATE sync_fence SET generation = 13, oldest = 4") }
         let error = #expect(throws: StoreError.self) { try EmbeddedStore(path: file.path) }
-        #expect(error?.reason.contains("before 0.1.0 has made the tables (they are of generation 13") == true)
+        #expect(error?.reason.contains("first release has made the tables (they are of generation 13") == true)
         #expect(error?.reason.contains("begin with an empty database") == true)
         // An even earlier one, and another program's.
         try await queue.write { try $0.execute(sql: "DROP TABLE sync_fence") }

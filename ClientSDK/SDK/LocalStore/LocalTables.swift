@@ -2,7 +2,7 @@ import GRDB
 
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
-    /// The format of these tables, that of 0.1.0.
+    /// The format of these tables, that of the first release.
     static let first: Int64 = 11
 
     /// The statements that lead from each format to the next, in order; a released one is never edited. One is added
@@ -27,7 +27,7 @@ enum LocalTables {
         guard known >= first else {
             throw StoreError(
                 .formatTooOld,
-                "a version before 0.1.0 has made the database (its format is \(known), that of 0.1.0 \(first)): delete the"
+                "a version before the first release has made the database (its format is \(known), that of the first release \(first)): delete the"
                     + " file, and its records are fetched again")
         }
         for step in steps.dropFirst(Int(known - first)) { try db.execute(sql: step) }

@@ -27,7 +27,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case wrongAccount
         /// The database was made by a newer version of the SDK.
         case formatTooNew
-        /// The database was made by a version of the SDK before 0.1.0, and no release reads it.
+        /// The database was made by a version of the SDK before the first release, and no release reads it.
         case formatTooOld
         /// Another process, or another store of this one, has the file open; the message names the process.
         case inUse

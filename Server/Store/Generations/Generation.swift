@@ -99,15 +99,15 @@ package struct GenerationState: Sendable, Equatable {
     /// Checks that a version works on these tables.
     ///
     /// - Parameters:
-    ///   - first: the generation of 0.1.0, the first release.
+    ///   - first: the generation of the first release.
     ///   - own: the newest generation that the version knows.
     /// - Throws: `StoreError` of kind `unavailable` and fault `outdated`, with the remedy.
     package func check(first: Int, own: Int) throws(StoreError) {
         guard generation >= first else {
             throw StoreError(
                 .unavailable,
-                "a version of Tidemark before 0.1.0 has made the tables (they are of generation \(generation), and those"
-                    + " of 0.1.0 of \(first)): no release reads them, begin with an empty database",
+                "a version before the first release has made the tables (they are of generation \(generation), and those"
+                    + " of the first release of \(first)): no release reads them, begin with an empty database",
                 fault: .outdated)
         }
         guard oldest <= own else {

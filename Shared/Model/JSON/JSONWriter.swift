@@ -114,11 +114,13 @@ package struct JSONWriter: Sendable {
 
     // MARK: Values after a literal, such as a member's name
 
+    /// Writes the literal, then the integer.
     package mutating func integer(_ text: StaticString, _ value: Int64) {
         literal(text)
         integer(value)
     }
 
+    /// Writes the literal, then the string.
     package mutating func string(_ text: StaticString, _ value: String) {
         literal(text)
         string(value)
@@ -139,6 +141,7 @@ package struct JSONWriter: Sendable {
         fields(value)
     }
 
+    /// Writes the literal, then the array.
     package mutating func array<Elements: Collection>(
         _ text: StaticString, _ elements: Elements, _ element: (inout JSONWriter, Elements.Element) -> Void
     ) {
