@@ -45,7 +45,7 @@ struct PostgresMigrationTests {
             try await schema.sql("UPDATE sync_fence SET generation = \(early), oldest = 6")
             let error = await #expect(throws: StoreError.self) { try await store(schema).migrate() }
             #expect(error?.fault == .outdated)
-            #expect(error?.reason.contains("first release has made the tables (they are of generation \(early)") == true)
+            #expect(error?.reason.contains("(they are of generation \(early), and those of the first release") == true)
             #expect(error?.reason.contains("begin with an empty database") == true)
             #expect(try await schema.sql("SELECT generation::text FROM sync_fence") == ["\(early)"])
         }

@@ -37,7 +37,7 @@ import TidemarkWire
     }
 
     @Test func `every bound of ephemeral messages is on the page with its default`() throws {
-        let welcome = GoldenFrames.ephemeralServer[0].0
+        let welcome = try #require(GoldenFrames.server.first { $0.1 == "welcome" }).0
         let fields = try JSONReader.read(welcome.encode()) { try $0.fields() }
         guard case .object(let limits)? = fields["eph"] else {
             Issue.record("welcome has no bounds")

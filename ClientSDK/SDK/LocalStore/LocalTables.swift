@@ -27,8 +27,8 @@ enum LocalTables {
         guard known >= first else {
             throw StoreError(
                 .formatTooOld,
-                "a version before the first release has made the database (its format is \(known), that of the first release \(first)): delete the"
-                    + " file, and its records are fetched again")
+                "a version before the first release has made the database (its format is \(known), that of the first release"
+                    + " \(first)): delete the file, and its records are fetched again")
         }
         for step in steps.dropFirst(Int(known - first)) { try db.execute(sql: step) }
         try Meta.format.set(last, db)
