@@ -106,23 +106,6 @@ import TidemarkWire
         #expect(try bench.count("rooms") == 298)
     }
 
-    @Test func `a server without digests is sent the list, and ended scopes are deleted`() async throws {
-        let server = ScriptedServer()
-        let store = try SyncStore.inMemory(
-            account: Bench.user, schema: try TestSchema.schema(), environment: StoreEnvironment.counting())
-        server.grant(Set(scopes(101)))
-        try store.connect(to: "http://test", transport: server) { "t" }
-        #expect(try await store.syncNow().phase == .live)
-        server.grant(Set(scopes(100)))
-        await store.disconnect()
-        try store.connect(to: "http://test", transport: server) { "t" }
-        #expect(try await store.syncNow().phase == .live)
-        let held = try await store.database.writer.read { try ScopeTable(db: $0).all().map(\.scope) }
-        #expect(Set(held) == Set(scopes(100)))
-        #expect(server.connections == 3)
-        await store.disconnect()
-    }
-
     @Test func `a scope that does not fit is deleted, and pending writes in it are sent all the same`() throws {
         let bench = try Bench()
         let room = RecordKey.room(1).scope
