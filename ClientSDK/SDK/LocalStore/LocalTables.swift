@@ -16,11 +16,11 @@ enum LocalTables {
     /// - Parameter steps: others than this version's, for tests.
     /// - Throws: `StoreError` with `formatTooNew` or `formatTooOld`.
     static func bring(_ db: Database, steps: [String] = steps) throws {
-        if try !db.tableExists("tidemark_meta") {
-            for sql in [sql, ConflictTables.sql, BlobTables.sql, indexes] { try db.execute(sql: sql) }
-            try Meta.format.set(first, db)
-        }
-        let (known, last) = (try Meta.format.integer(db) ?? 0, first + Int64(steps.count))
+        let isNew = try !db.tableExists("tidemark_meta")
+        // A file that was repaired may have lost some of its tables, or the row with its format.
+        for sql in [sql, ConflictTables.sql, BlobTables.sql, indexes] { try db.execute(sql: sql) }
+        let last = first + Int64(steps.count)
+        let known = try Meta.format.integer(db) ?? (isNew ? first : last)
         guard known <= last else {
             throw StoreError(.formatTooNew, "the database has format \(known), this SDK knows \(last)")
         }
