@@ -14,7 +14,9 @@ package struct RowValues {
 
     /// Reads a text that is UTF-8.
     package mutating func text() throws(StoreError) -> String {
-        guard case .text(let bytes) = next(), let text = String(validating: bytes, as: UTF8.self) else { throw wrong }
+        guard case .text(let bytes) = next(), let text = bytes.withUnsafeBufferPointer({ String(validUTF8: $0) }) else {
+            throw wrong
+        }
         return text
     }
 
