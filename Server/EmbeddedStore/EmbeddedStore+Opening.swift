@@ -26,7 +26,7 @@ extension EmbeddedStore {
     }
 
     static func open(
-        _ path: String, _ options: Options, _ checkpointer: Checkpointer? = nil, writer: DispatchQueue? = nil,
+        _ path: String, _ options: Options, _ checkpointer: Checkpointer? = nil, writer: LaneExecutor? = nil,
         prepare: (DatabasePool) throws -> Void
     ) throws(StoreError) -> DatabasePool {
         do {
@@ -34,7 +34,7 @@ extension EmbeddedStore {
             configuration.busyMode = .timeout(options.busySeconds)
             configuration.maximumReaderCount = options.readersMax
             configuration.label = "tidemark.store"
-            configuration.writeTargetQueue = writer
+            configuration.writeTargetQueue = writer?.queue
             configuration.prepareDatabase { db in
                 // Effective in a file without tables: free pages can then be given back (COMPACTION.md).
                 if !db.configuration.readonly { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }

@@ -1,4 +1,3 @@
-import Dispatch
 import GRDB
 import TidemarkLock
 import TidemarkModel
@@ -48,7 +47,7 @@ package final class EmbeddedStore: Store {
     let checkpointer: Checkpointer
     /// The executor of lanes on the writer's queue. A lane waits for the writing connection only by suspending:
     /// otherwise it would wait for itself.
-    package let laneExecutor: LaneExecutor?
+    package let laneExecutor: LaneExecutor? = LaneExecutor()
 
     /// Opens the file, and makes it and its folder if they are missing. Makes the parts of its tables that are needed
     /// to serve; ``migrate(_:isGentle:report:)`` makes the rest. Blocks.
@@ -67,9 +66,7 @@ package final class EmbeddedStore: Store {
         let logBytes = Int(clamping: options.checkpointBytes)
         checkpointer = Checkpointer(copiedAt: logBytes...logBytes)
         let migrator = EmbeddedMigrator(generations: generations, rowsMax: backfillRows, report: report)
-        let writer = DispatchQueue(label: "tidemark.writer")
-        laneExecutor = LaneExecutor(queue: writer)
-        pool = try Self.open(path, options, checkpointer, writer: writer) { pool in
+        pool = try Self.open(path, options, checkpointer, writer: laneExecutor) { pool in
             try migrator.prepare(pool)
             try pool.writeWithoutTransaction { db in
                 for step in try migrator.missing(.needed, db) { while try !migrator.advance(step, db) {} }

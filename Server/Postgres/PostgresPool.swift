@@ -119,10 +119,6 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Runs `work` on the thread that drives the connections, in turn with their answers, after ``run()`` has begun. For
-    /// short work between two round trips: it needs no other thread to be woken. Never blocks, nor may `work`.
-    package func perform(_ work: @escaping @Sendable () -> Void) { core.reactor.run(work) }
-
     /// Counts of this moment, for metrics and tests.
     package var snapshot: Snapshot { core.snapshot }
 }

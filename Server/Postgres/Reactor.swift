@@ -1,4 +1,3 @@
-import Dispatch
 import TidemarkLock
 
 /// The entry to the reactor's thread: a bounded inbox and a wake-up, usable from anywhere.
@@ -8,19 +7,16 @@ final class Reactor: Sendable {
         case submit(RoundTrip)
         /// Drops a connection, with all round trips in flight on it.
         case drop(LinkID)
-        case run(@Sendable () -> Void)
         case stop
     }
 
     private struct Inbox {
         var commands: [Command] = []
-        /// True while the thread is certain to look here again before it waits.
-        var isAwake = false
         var isClosed = false
     }
 
     private enum Admission {
-        case taken(wakes: Bool)
+        case taken(isFirst: Bool)
         case full
         case closed
     }
@@ -43,11 +39,6 @@ final class Reactor: Sendable {
         }
     }
 
-    /// Runs `work` on the reactor's thread, in turn; on another one after the reactor has ended.
-    func run(_ work: @escaping @Sendable () -> Void) {
-        if case .closed = post(.run(work), isBounded: false) { DispatchQueue.global().async(execute: work) }
-    }
-
     /// Posts other commands: at most a few for each connection, so the bound does not apply to them.
     func send(_ command: Command) {
         _ = post(command, isBounded: false)
@@ -58,18 +49,16 @@ final class Reactor: Sendable {
             if inbox.isClosed { return .closed }
             if isBounded, inbox.commands.count >= inboxMax { return .full }
             inbox.commands.append(command)
-            defer { inbox.isAwake = true }
-            return .taken(wakes: !inbox.isAwake)
+            return .taken(isFirst: inbox.commands.count == 1)
         }
-        if case .taken(wakes: true) = admission { signal.wake() }
+        // Only a sender that finds the inbox empty wakes the reactor, which takes all commands at once.
+        if case .taken(isFirst: true) = admission { signal.wake() }
         return admission
     }
 
-    /// Takes everything posted so far. For the reactor's thread, which may wait after an empty answer: the next sender
-    /// then wakes it.
+    /// Takes everything posted so far. For the reactor's thread.
     func takeCommands() -> [Command] {
         inbox.withLock { inbox in
-            inbox.isAwake = !inbox.commands.isEmpty
             defer { inbox.commands = [] }
             return inbox.commands
         }
@@ -99,7 +88,6 @@ struct ReactorLoop: ~Copyable {
     /// The longest delay in noticing a deadline.
     private static let tickMilliseconds: CInt = 100
     private static let wakeToken = UInt64.max
-    private static let roundsMax = 16
 
     private let reactor: Reactor
     private let events: ReactorEvents
@@ -120,9 +108,9 @@ struct ReactorLoop: ~Copyable {
         var ready: [UInt64] = []
         while !isStopping {
             ready.removeAll(keepingCapacity: true)
-            poller.wait(atMost: obeyCommands() ? Self.tickMilliseconds : 0) { ready.append($0) }
+            poller.wait(atMost: Self.tickMilliseconds) { ready.append($0) }
             for token in ready {
-                if token == Self.wakeToken { reactor.signal.drain() } else { advance(LinkID(value: token)) }
+                if token == Self.wakeToken { obeyCommands() } else { advance(LinkID(value: token)) }
             }
             let now = ContinuousClock.now
             if now >= nextTick {
@@ -134,34 +122,20 @@ struct ReactorLoop: ~Copyable {
         for link in Array(links.keys) {
             lose(link, .connectionLost("the pool was shut down"), wasAsked: true)
         }
-        for command in reactor.close() {
+        for case .submit(let roundTrip) in reactor.close() {
+            roundTrip.settle(.failure(PostgresError.closed), .unusable)
+        }
+    }
+
+    private mutating func obeyCommands() {
+        reactor.signal.drain()
+        for command in reactor.takeCommands() {
             switch command {
-            case .submit(let roundTrip): roundTrip.settle(.failure(PostgresError.closed), .unusable)
-            case .run(let work): DispatchQueue.global().async(execute: work)
-            case .adopt, .drop, .stop: break
+            case .adopt(let connection): adopt(connection)
+            case .submit(let roundTrip): submit(roundTrip)
+            case .drop(let link): lose(link, .connectionLost("given up by the client"), wasAsked: true)
+            case .stop: isStopping = true
             }
-        }
-    }
-
-    /// Obeys what was posted, and what that has led to. Sockets get their turn after a bounded number of rounds.
-    ///
-    /// - Returns: true if nothing is left, so that the thread may wait.
-    private mutating func obeyCommands() -> Bool {
-        for _ in 1...Self.roundsMax {
-            let commands = reactor.takeCommands()
-            guard !commands.isEmpty else { return true }
-            for command in commands { obey(command) }
-        }
-        return false
-    }
-
-    private mutating func obey(_ command: Reactor.Command) {
-        switch command {
-        case .adopt(let connection): adopt(connection)
-        case .submit(let roundTrip): submit(roundTrip)
-        case .drop(let link): lose(link, .connectionLost("given up by the client"), wasAsked: true)
-        case .run(let work): work()
-        case .stop: isStopping = true
         }
     }
 }

@@ -52,8 +52,6 @@ package final class PostgresStore: Store {
     let stepping = SteppingConnections()
     let sequencing: PostgresPool
     let reading: PostgresPool
-    /// The executor of lanes on the thread that drives the sequencing connections.
-    package let laneExecutor: LaneExecutor?
 
     /// Makes a store that is not connected yet.
     ///
@@ -81,7 +79,6 @@ package final class PostgresStore: Store {
         } catch {
             throw StoreError(postgres: error)
         }
-        laneExecutor = LaneExecutor { [sequencing] work in sequencing.perform(work) }
     }
 
     private static func pool(

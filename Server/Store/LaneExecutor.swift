@@ -1,23 +1,21 @@
 package import Dispatch
 import TidemarkLock
 
-/// Runs a store's lanes on the thread with which the store writes, or drives its connections.
+/// Runs a store's lanes on the thread that writes, for stores that write with one thread of this process.
 ///
-/// The push of a single writer then wakes one thread between the socket and the store, which plans, writes and delivers
-/// it. The system's threads would wake one to plan, the store's, and one more for the answer (`Sequencer/AHEAD.md`). With
-/// many writers, planning the next batch beside the store's thread is worth more, and lanes run on the system's threads.
+/// The push of a single writer then wakes one thread between the socket and the file, which plans, writes and delivers
+/// it. The system's threads would wake one to plan, the writer's, and one more for the answer, which took a sixth of
+/// the time. With many writers, planning the next batch beside the writer is worth more, and lanes run on the system's
+/// threads.
 package final class LaneExecutor: Sendable {
     /// The number of submissions taken by a lane at once from which on the store has many writers.
     package static let crowdMin = 8
 
-    private let enqueueing: @Sendable (@escaping @Sendable () -> Void) -> Void
+    /// The target queue of the writer's own queue.
+    package let queue = DispatchQueue(label: "tidemark.writer")
     private let isCrowded = Lock(false)
 
-    /// - Parameter enqueue: runs its argument on the store's thread, later and in order.
-    package init(_ enqueue: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) { enqueueing = enqueue }
-
-    /// Runs lanes on a queue, such as the target queue of a writer's own queue.
-    package convenience init(queue: DispatchQueue) { self.init { work in queue.async(execute: work) } }
+    package init() {}
 
     /// Notes how many submissions a lane took at once.
     package func took(_ submissions: Int) { isCrowded.set(submissions >= Self.crowdMin) }
@@ -28,7 +26,7 @@ extension LaneExecutor: TaskExecutor {
     /// Enqueues the job as ``TaskExecutor`` requires; never runs it on the caller's thread.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let work: @Sendable () -> Void = { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-        if isCrowded.current { DispatchQueue.global().async(execute: work) } else { enqueueing(work) }
+        let queue = isCrowded.current ? DispatchQueue.global() : queue
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
