@@ -83,7 +83,7 @@ import TidemarkWire
             try bench.database.welcomed(.make(state: .ok, settledThrough: 0))
             let push = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
             #expect(push.map(\.number) == [1, 2, 3, 4])
-            #expect(push.map { (try? $0.entry.steps.get())?.mutations.count ?? 0 } == [0, 0, 0, 0])
+            #expect(push.map { (try? $0.entry.content.get())?.mutations.count ?? 0 } == [0, 0, 0, 0])
             try bench.apply(
                 from: "c\(cursor)", to: "c\(cursor + 1)",
                 settled: .outcomes([(1, 1, nil), (2, 2, .quota), (3, 3, nil), (4, 4, .invalid)]))
