@@ -65,7 +65,7 @@ extension Chat {
     /// own.
     private func clearDoubledDirects() async throws {
         let doubled = store.observe { snapshot in
-            try snapshot.parked(ConversationRecord.self).filter { edit in
+            try snapshot.rejected(ConversationRecord.self).filter { edit in
                 guard edit.isRefusedDirect, let written = edit.written else { return false }
                 return try snapshot.read(ConversationRecord.self, written.id)?.participantIds == written.participantIds
             }
@@ -84,7 +84,7 @@ extension Chat {
     }
 }
 
-extension ParkedEdit<ConversationRecord> {
+extension RejectedEdit<ConversationRecord> {
     /// True when it only opens a direct conversation, and the id was taken.
     fileprivate var isRefusedDirect: Bool {
         guard rejection.code == .idConflict, transaction.mutations.count == 1, kind == .created, let written,

@@ -51,9 +51,9 @@ package enum PublishedFiles {
         do {
             payload = try JSONEncoder().encode(Body(account: account.text, published: now, value: value))
         } catch { throw SharingError(.coding, "\(name): the value cannot be encoded: \(error)") }
-        guard payload.count <= limits.publishedBytesMax else {
+        guard payload.count <= limits.maxPublishedBytes else {
             throw SharingError(
-                .tooLarge, "\(name): \(payload.count) bytes; the limit is \(limits.publishedBytesMax)")
+                .tooLarge, "\(name): \(payload.count) bytes; the limit is \(limits.maxPublishedBytes)")
         }
         try DurableFile.write(
             SealedFile.seal(payload, as: .published), to: name, in: folder(in: shared), part: part.description,
@@ -68,7 +68,7 @@ package enum PublishedFiles {
         let file = folder(in: shared).appending(path: name)
         let payload: Data?
         do throws(SealedFile.Fault) {
-            payload = try SealedFile.read(file, as: .published, bytesMax: limits.publishedBytesMax)
+            payload = try SealedFile.read(file, as: .published, bytesMax: limits.maxPublishedBytes)
         } catch { throw error.named(file) }
         guard let payload else { return nil }
         do {

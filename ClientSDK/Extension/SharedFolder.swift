@@ -47,7 +47,7 @@ public struct SharedFolder: Sendable {
     /// now.
     ///
     ///     let id = try shared.write { batch in
-    ///         let digest = batch.keep(jpeg, in: scope)
+    ///         let digest = batch.addBlob(jpeg, in: scope)
     ///         batch.create(Picture(albumId: album, file: digest))
     ///     }
     ///

@@ -2,20 +2,20 @@
 public struct SharingLimits: Hashable, Sendable {
     /// The most writes of one user that wait to be adopted. Extensions that write at the same moment may exceed it by
     /// one each.
-    public var writesMax = 1_000
+    public var maxWrites = 1_000
     /// The most bytes of these writes, including those of pictures and files.
-    public var bytesMax = 64 << 20
+    public var maxBytes = 64 << 20
     /// The most steps of one write: the server accepts as many mutations in one transaction.
-    public var stepsMax = 64
+    public var maxSteps = 64
     /// The most bytes of one write without those of `keep`: the server accepts as many in one transaction.
-    public var writeBytesMax = 256 << 10
+    public var maxWriteBytes = 256 << 10
     /// The most bytes of one picture or file: the store accepts as many unless its `BlobPolicy` says otherwise.
-    public var blobBytesMax = 16 << 20
+    public var maxBlobBytes = 16 << 20
     /// The most bytes of one published value: an extension for notifications may use 24 MB in all.
-    public var publishedBytesMax = 1 << 20
+    public var maxPublishedBytes = 1 << 20
 
     public init() {}
 
     /// The most bytes of a spool file that is read at all.
-    package var fileBytesMax: Int { min(bytesMax, writeBytesMax + blobBytesMax * stepsMax) + SealedFile.headBytesMax }
+    package var fileBytesMax: Int { min(maxBytes, maxWriteBytes + maxBlobBytes * maxSteps) + SealedFile.headBytesMax }
 }

@@ -10,14 +10,14 @@ public struct SpoolBatch: Sendable {
     init() {}
 
     /// Creates the record under the model's id.
-    public mutating func create<Model: SpoolModel>(_ model: Model) where Model.ID == UUID {
+    public mutating func create<Model: RecordModel>(_ model: Model) where Model.ID == UUID {
         guard let fields = fields(of: model) else { return }
         steps.append(.create(key(Model.self, model.id), fields))
     }
 
     /// Writes the difference between two states of a model, such as a published one and its edited form. The app merges
     /// it as the schema says: a counter by the difference, a set by its elements.
-    public mutating func update<Model: SpoolModel>(_ model: Model, from original: Model) where Model.ID == UUID {
+    public mutating func update<Model: RecordModel>(_ model: Model, from original: Model) where Model.ID == UUID {
         guard let from = fields(of: original), let to = fields(of: model) else { return }
         steps.append(.change(key(Model.self, model.id), from: from, to: to))
     }
@@ -29,13 +29,13 @@ public struct SpoolBatch: Sendable {
     /// - Parameters:
     ///   - field: its name in the schema; its rule must be `lww`, `manual` or `max`.
     ///   - value: the new value; `.null` removes it. `FieldValue.date(_:)` and `.id(_:)` make values without a literal.
-    public mutating func set<Model: SpoolModel>(_ field: String, _ value: FieldValue, of model: Model.Type, _ id: UUID)
+    public mutating func set<Model: RecordModel>(_ field: String, _ value: FieldValue, of model: Model.Type, _ id: UUID)
     where Model.ID == UUID {
         steps.append(.set(key(model, id), field: field, value))
     }
 
     /// Deletes the record with that id.
-    public mutating func delete<Model: SpoolModel>(_ model: Model.Type, _ id: UUID) where Model.ID == UUID {
+    public mutating func delete<Model: RecordModel>(_ model: Model.Type, _ id: UUID) where Model.ID == UUID {
         steps.append(.delete(key(model, id)))
     }
 
@@ -43,16 +43,16 @@ public struct SpoolBatch: Sendable {
     ///
     /// - Parameter scope: the scope of the record; users who may read it may fetch the bytes.
     @discardableResult
-    public mutating func keep(_ bytes: Data, in scope: ScopeID) -> BlobDigest {
+    public mutating func addBlob(_ bytes: Data, in scope: ScopeID) -> BlobDigest {
         steps.append(.keep(scope, bytes))
         return BlobDigest(of: bytes)
     }
 
-    private func key<Model: SpoolModel>(_ type: Model.Type, _ id: UUID) -> RecordKey {
+    private func key<Model: RecordModel>(_ type: Model.Type, _ id: UUID) -> RecordKey {
         RecordKey(collection: Model.collection, id: UniqueID(id))
     }
 
-    private mutating func fields<Model: SpoolModel>(of model: Model) -> Fields? {
+    private mutating func fields<Model: RecordModel>(of model: Model) -> Fields? {
         do {
             if case .object(let fields) = try FieldEncoder.encode(model) { return fields }
             failure = failure ?? SharingError(.coding, "\(Model.collection): the model does not encode as an object")

@@ -77,14 +77,14 @@ package struct SpoolFolder: Sendable {
         do { waiting = try names() } catch {
             throw SharingError(.unusable, "\(url.path) cannot be read: \(error)")
         }
-        guard waiting.count < limits.writesMax else {
+        guard waiting.count < limits.maxWrites else {
             throw SharingError(.full, "\(waiting.count) writes already wait, the limit: open the app to send them")
         }
         let bytes = bytes(of: waiting)
-        guard bytes + payload.count <= limits.bytesMax else {
+        guard bytes + payload.count <= limits.maxBytes else {
             throw SharingError(
                 .full,
-                "\(bytes) bytes wait, and \(payload.count) more exceed the limit of \(limits.bytesMax): open the app")
+                "\(bytes) bytes wait, and \(payload.count) more exceed the limit of \(limits.maxBytes): open the app")
         }
         let last = waiting.last { Self.id(in: $0) != nil }.flatMap { Int64($0.prefix(Self.stampDigits)) } ?? 0
         let stamp = String(min(max(write.written, last + 1), 9_999_999_999_999_999))
@@ -95,15 +95,15 @@ package struct SpoolFolder: Sendable {
     }
 
     private func check(_ write: SpooledWrite, _ payload: Data, _ limits: SharingLimits) throws(SharingError) {
-        guard write.steps.count <= limits.stepsMax else {
-            throw SharingError(.tooLarge, "\(write.steps.count) steps in one write; the limit is \(limits.stepsMax)")
+        guard write.steps.count <= limits.maxSteps else {
+            throw SharingError(.tooLarge, "\(write.steps.count) steps in one write; the limit is \(limits.maxSteps)")
         }
         let head = SpooledWrite.headBytes(of: payload)
-        guard head <= limits.writeBytesMax else {
-            throw SharingError(.tooLarge, "\(head) bytes in one write; the limit is \(limits.writeBytesMax)")
+        guard head <= limits.maxWriteBytes else {
+            throw SharingError(.tooLarge, "\(head) bytes in one write; the limit is \(limits.maxWriteBytes)")
         }
-        for case .keep(_, let bytes) in write.steps where bytes.count > limits.blobBytesMax {
-            throw SharingError(.tooLarge, "a file of \(bytes.count) bytes; the limit is \(limits.blobBytesMax)")
+        for case .keep(_, let bytes) in write.steps where bytes.count > limits.maxBlobBytes {
+            throw SharingError(.tooLarge, "a file of \(bytes.count) bytes; the limit is \(limits.maxBlobBytes)")
         }
     }
 

@@ -1,7 +1,7 @@
 /// A record as a struct that an extension can write and a published value can contain: the app's `SyncModel` without
 /// reading from the store.
 ///
-///     struct Message: SpoolModel {                    // in a file of both targets
+///     struct Message: RecordModel {                    // in a file of both targets
 ///         static let collection = "messages"
 ///         var id = UUID()
 ///         var conversationId: UUID
@@ -15,7 +15,7 @@
 ///
 /// An extension has no schema and cannot derive ids from keys. It writes models whose `id` is a `UUID`, and reads
 /// published ones of any kind.
-public protocol SpoolModel: Codable, Sendable, Identifiable where ID: SyncModelID {
+public protocol RecordModel: Codable, Sendable, Identifiable where ID: SyncModelID {
     /// The collection's name in the schema.
     static var collection: String { get }
 }

@@ -16,11 +16,11 @@ public import Foundation
 /// `SyncStore.check(_:)` reports an id type that a collection does not use; so does opening the store with `models`.
 public protocol SyncModelID: Hashable, Codable, Sendable {
     /// The value that identifies the record.
-    var place: SyncModelPlace { get }
+    var place: SyncModelKey { get }
 }
 
 /// The value that identifies a record.
-public enum SyncModelPlace: Hashable, Sendable {
+public enum SyncModelKey: Hashable, Sendable {
     /// The record's own id.
     case id(UUID)
     /// The text of its key: 1 to 128 bytes of UTF-8 without control characters.
@@ -29,15 +29,15 @@ public enum SyncModelPlace: Hashable, Sendable {
 
 extension UUID: SyncModelID {
     /// The UUID itself.
-    public var place: SyncModelPlace { .id(self) }
+    public var place: SyncModelKey { .id(self) }
 }
 
 extension String: SyncModelID {
     /// The text as the key.
-    public var place: SyncModelPlace { .key(self) }
+    public var place: SyncModelKey { .key(self) }
 }
 
 extension SyncModelID where Self: RawRepresentable, RawValue == String {
     /// The wrapped text as the key.
-    public var place: SyncModelPlace { .key(rawValue) }
+    public var place: SyncModelKey { .key(rawValue) }
 }

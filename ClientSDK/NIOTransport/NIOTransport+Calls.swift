@@ -25,7 +25,7 @@ extension NIOTransport {
             answer = try await NIOHTTPClient.request(
                 method: method, host: address.host, port: address.port, path: address.path + request.target,
                 useTLS: address.usesTLS, headers: headers, body: body, timeout: request.timeout,
-                maxBodyBytes: request.answerBytesMax, group: MultiThreadedEventLoopGroup.singleton,
+                maxBodyBytes: request.maxAnswerBytes, group: MultiThreadedEventLoopGroup.singleton,
                 trustRootsFile: trustRootsFile)
         } catch let error as NIOTransportError where error.code == .tooLarge {
             throw HTTPAnswerTooLong()

@@ -172,9 +172,9 @@ public final class TestClient: Sendable {
         guard isRunning, isOnline, !disk.isFull, !store.isPaused, !kit.loopback.isTokenRefused(number) else {
             return nil
         }
-        switch store.phase {
-        case .refused, .stopped: return nil
-        case .connecting, .catchingUp, .waiting, .offline: return "\(account) #\(number) is \(store.phase)"
+        switch store.connection {
+        case .rejected, .stopped: return nil
+        case .connecting, .catchingUp, .waiting, .offline: return "\(account) #\(number) is \(store.connection)"
         case .live: break
         }
         do {

@@ -9,8 +9,8 @@ extension TestKit {
     public func expectConverged() throws {
         let found = try clients.filter { $0.isRunning && $0.isOnline }.flatMap { try differences($0) }
         guard !found.isEmpty else { return }
-        let more = found.count - limits.differencesMax
-        let named = found.prefix(limits.differencesMax) + (more > 0 ? ["and \(more) more"] : [])
+        let more = found.count - limits.maxDifferences
+        let named = found.prefix(limits.maxDifferences) + (more > 0 ? ["and \(more) more"] : [])
         throw TestKitError(.diverged, named.joined(separator: "\n"))
     }
 

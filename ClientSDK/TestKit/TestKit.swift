@@ -78,7 +78,7 @@ public final class TestKit: Sendable {
     /// Runs until everything is quiet: each online client has sent and received everything. As much virtual time passes
     /// as that takes; offline clients are not waited for.
     ///
-    /// - Throws: `notSettled` after `TestKitLimits.settleMax`, with the reasons.
+    /// - Throws: `notSettled` after `TestKitLimits.maxSettle`, with the reasons.
     public func settle() async throws {
         let unrest = await executor.run { self.runUntilQuiet() }
         if let unrest { throw TestKitError(.notSettled, unrest) }
@@ -129,7 +129,7 @@ public final class TestKit: Sendable {
             guard idle >= Self.idleRoundsMin, isAwaited else { continue }
             idle = 0
             await executor.run {
-                _ = self.timeline.runNext(through: self.timeline.now + self.limits.settleMax.wholeMilliseconds)
+                _ = self.timeline.runNext(through: self.timeline.now + self.limits.maxSettle.wholeMilliseconds)
             }
         }
     }
@@ -139,7 +139,7 @@ public final class TestKit: Sendable {
 
     /// Runs on the executor's thread. Returns what is still moving when time ran out; `nil` when nothing is.
     private func runUntilQuiet() -> String? {
-        let end = timeline.now + limits.settleMax.wholeMilliseconds
+        let end = timeline.now + limits.maxSettle.wholeMilliseconds
         while true {
             repeat { executor.drain() } while timeline.runNext(through: timeline.now)
             if let failure = loopback.look({ $0.failure }) { return "the server's tables refused a batch: \(failure)" }

@@ -2,7 +2,7 @@
 public struct TestKitError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure, to branch on.
     public enum Code: Hashable, Sendable {
-        /// The kit was not at rest within `TestKitLimits.settleMax` of virtual time.
+        /// The kit was not at rest within `TestKitLimits.maxSettle` of virtual time.
         case notSettled
         /// A client's copy differs from the server's data.
         case diverged
@@ -26,9 +26,9 @@ public struct TestKitError: Error, Hashable, Sendable, CustomStringConvertible {
 /// The bounds of a kit.
 public struct TestKitLimits: Hashable, Sendable {
     /// The longest virtual time that `settle()` lets pass.
-    public var settleMax: Duration = .seconds(600)
+    public var maxSettle: Duration = .seconds(600)
     /// The most differences that `expectConverged()` names.
-    public var differencesMax = 10
+    public var maxDifferences = 10
 
     public init() {}
 }

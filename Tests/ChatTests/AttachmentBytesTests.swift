@@ -55,8 +55,8 @@ import TidemarkTestKit
         kit.faults.blobs(.refused(status: 507), of: ann)
         try await annChat.messages.send("look", to: room, attachment: photo(), bytes: jpeg)
         try await kit.settle()
-        #expect(try await status(annChat) == .failed(.quota))
-        #expect(ann.store.currentStatus.failedBlobs == 1)
+        #expect(try await status(annChat) == .rejected(.quota))
+        #expect(ann.store.currentStatus.rejectedBlobs == 1)
         let text = try await bobChat.messages.newestPage(of: room, limit: 1).first?.text
         #expect(text == "look", "the message does not wait")
         try await annChat.messages.retry(photo(), in: room)

@@ -27,7 +27,7 @@ import TidemarkTestKit
                 let list = try await messenger.conversations { $0.count == 1 && $0.first?.syncState == .synced }
                 #expect(list.first?.participants.map(\.id) == [ann.user, bob.user])
                 #expect(list.first?.creator == ann.user)
-                _ = try await messenger.chat.store.observe { try $0.parked().count }.first { $0 == 0 }
+                _ = try await messenger.chat.store.observe { try $0.rejected().count }.first { $0 == 0 }
             }
             for upkeep in upkeeps { upkeep.cancel() }
             await ann.disconnect()
@@ -67,7 +67,7 @@ import TidemarkTestKit
             let left = try await ann.conversations { $0.first?.participants.count == 1 }
             #expect(left.first?.participants.map(\.id) == [ann.user])
             for messenger in [ann, bob, cem] {
-                #expect(try await messenger.chat.store.outbox.parked().isEmpty)
+                #expect(try await messenger.chat.store.outbox.rejected().isEmpty)
                 await messenger.disconnect()
             }
         }

@@ -35,7 +35,7 @@ import TidemarkTestKit
             // Bob's own unsent messages stay in their positions for him to read.
             let left = try await chat.messages.newestPage(of: gone, limit: 10)
             #expect(left.allSatisfy { $0.status == .failed && $0.text == "too late" })
-            #expect(try await chat.messages.search("gone", in: nil, orderBy: .relevance, limit: 10).isEmpty)
+            #expect(try await chat.messages.search("gone", in: nil, order: .relevance, limit: 10).isEmpty)
             #expect(try await chat.messages.newestPage(of: kept, limit: 10).count == 5)
             for table in ["messages", "receipts", "conversations"] {
                 let rows = try await chat.store.read { snapshot in
@@ -44,7 +44,7 @@ import TidemarkTestKit
                 #expect(rows == 0, "\(table)")
             }
         }
-        #expect(try await bob.store.outbox.parked().count == 1)
+        #expect(try await bob.store.outbox.rejected().count == 1)
         try kit.expectConverged()
     }
 

@@ -30,7 +30,7 @@ import TidemarkTestKit
         )
         try await Self.take(["ann", "bob", "eve"], eve.store)
         try await kit.settle()
-        #expect(try await eve.store.outbox.parked().map(\.rejection.code) == [.forbidden])
+        #expect(try await eve.store.outbox.rejected().map(\.rejection.code) == [.forbidden])
         let room = try await Chat(ann.store).conversations.createDirect(with: bob.account)
         try await Chat(ann.store).messages.send("between us", to: room.id)
         try await kit.settle()

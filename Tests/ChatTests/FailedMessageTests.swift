@@ -64,7 +64,7 @@ import TidemarkTestKit
             #expect(try await shown(bob).map(\.text) == ["behind"])
             #expect(try await shown(ann).map(\.text) == ["behind"])
         }
-        #expect(try await ann.store.outbox.failed().isEmpty)
+        #expect(try await ann.store.outbox.stalled().isEmpty)
     }
 
     @Test func `the terminal sends all failed messages again at once`() async throws {
@@ -91,7 +91,7 @@ import TidemarkTestKit
         #expect(left.id == elsewhere.id && left.status == .failed)
         try await ann.messages.retry(elsewhere.id)
         try await kit.settle()
-        #expect(try await ann.store.outbox.failed().isEmpty)
+        #expect(try await ann.store.outbox.stalled().isEmpty)
     }
 
     @Test func `an outage of any length is no failure, and ends by itself`() async throws {
@@ -102,7 +102,7 @@ import TidemarkTestKit
         await kit.advance(by: .seconds(300))
         try await kit.settle()
         #expect(try await shown(bob).map(\.text) == ["hello"])
-        #expect(try await ann.store.outbox.failed().isEmpty)
+        #expect(try await ann.store.outbox.stalled().isEmpty)
         #expect(try await shown(ann).map(\.status) != [.failed])
     }
 }

@@ -62,7 +62,7 @@ import TidemarkTestKit
         try await bob.conversations.leave(group)
         try await kit.settle()
         #expect(try await bob.conversations.read(group) == nil)
-        #expect(try await bob.store.outbox.parked().isEmpty)
+        #expect(try await bob.store.outbox.rejected().isEmpty)
         try kit.expectConverged()
     }
 
@@ -71,7 +71,7 @@ import TidemarkTestKit
         let group = try await ann.conversations.createGroup(name: "g", imageURL: nil, members: [UserID("bob")]).id
         try await ann.messages.send("the battery came", to: group)
         try await kit.settle()
-        var hits = bob.messages.observeSearch("batt", in: group, orderBy: .recency, limit: 9).makeAsyncIterator()
+        var hits = bob.messages.observeSearch("batt", in: group, order: .newestFirst, limit: 9).makeAsyncIterator()
         let first = try #require(try await hits.next()?.first)
         #expect(first.id == first.message.id && first.message.text == "the battery came")
         try await bob.messages.send("which battery?", to: group)
@@ -83,9 +83,9 @@ import TidemarkTestKit
         try await kit.faults.revoke(UserID("bob"), from: ScopeID(record: group))
         kit.clients[1].goOnline()
         try await kit.settle()
-        #expect(try await bob.store.outbox.parked().count == 1)
+        #expect(try await bob.store.outbox.rejected().count == 1)
         try await bob.messages.discard(late.id)
-        #expect(try await bob.store.outbox.parked().isEmpty)
+        #expect(try await bob.store.outbox.rejected().isEmpty)
         await #expect(throws: ChatError.notFailed) { try await bob.messages.discard(late.id) }
     }
 }

@@ -29,20 +29,20 @@ import TidemarkModel
             try bob.connect(server)
             let lines = bob.chat.store.repository(Line.self)
             let scope = ScopeID(record: room)
-            for try await history in lines.history(of: scope) where history.hasOlder && !history.isLoading { break }
+            for try await history in lines.olderRecords(in: scope) where history.exist && !history.isLoading { break }
             #expect(try await bob.messages(room) { $0.count >= 10 }.map(\.text) == (21...30).map { "\($0)" })
 
             #expect(try await lines.loadOlder(in: scope, count: 5))
             #expect(try await bob.messages(room) { $0.count > 10 }.map(\.text) == (16...30).map { "\($0)" })
             var small = CachePolicy()
-            small.rowsMax = 3
+            small.maxRows = 3
             #expect(try await bob.chat.store.evict(small) == 12)
             try await ann.chat.messages.send("31", to: room)
             #expect(try await bob.messages(room) { $0.count > 3 }.map(\.text) == ["28", "29", "30", "31"])
 
             #expect(try await lines.loadOlder(in: scope, count: 1_000))
             #expect(try await bob.messages(room) { $0.count > 4 }.map(\.text) == (1...31).map { "\($0)" })
-            for try await history in lines.history(of: scope) where !history.hasOlder { break }
+            for try await history in lines.olderRecords(in: scope) where !history.exist { break }
             #expect(try await !lines.loadOlder(in: scope))
             await ann.disconnect()
             await bob.disconnect()

@@ -130,7 +130,7 @@ import TidemarkTestKit
             for conversation in [room, nil] {
                 for limit in [1, 2, 9] {
                     let hits = try await chat.messages.search(
-                        "tide", in: conversation, orderBy: .recency, limit: limit)
+                        "tide", in: conversation, order: .newestFirst, limit: limit)
                     #expect(hits.map(\.message.text) == Array(expected.prefix(limit)))
                 }
             }
@@ -144,7 +144,7 @@ import TidemarkTestKit
         #expect(message.isClockAhead)
         let names = MemberNames([UserID("bob"): "Bob"], account: UserID("ann"))
         let line = ChatLine(message, account: UserID("ann"), names, in: zone)
-        let (claimed, said) = (ChatLine.clock(message.sentAt, in: zone), ChatLine.clock(message.created, in: zone))
+        let (claimed, said) = (ChatLine.clock(message.sentAt, in: zone), ChatLine.clock(message.createdAt, in: zone))
         #expect(line.day == said.day && line.time == said.time && said.day != claimed.day)
         #expect(line.text == "hello [by its sender's clock: \(claimed.day) \(claimed.time)]")
     }

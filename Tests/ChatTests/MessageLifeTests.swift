@@ -22,7 +22,7 @@ import TidemarkChat
             #expect(sent.map(\.id) == offline.map(\.id))
             #expect(sent.map(\.sentAt) == offline.map(\.sentAt))
             #expect(sent.allSatisfy { $0.serverTime != nil && $0.sending == nil && $0.syncState == .synced })
-            #expect(sent.allSatisfy { !$0.isQueued && $0.updated == $0.serverTime && $0.updated != nil })
+            #expect(sent.allSatisfy { !$0.isQueued && $0.updatedAt == $0.serverTime && $0.updatedAt != nil })
 
             try bob.connect(server)
             let upkeep = Task { try await bob.chat.run() }
@@ -93,13 +93,13 @@ import TidemarkChat
         let page = try await ann.chat.messages.newestPage(of: room, limit: 10)
         #expect(page.map(\.id) == sent.map(\.id))
         #expect(page.map(\.status) == [.failed, .failed])
-        #expect(page.allSatisfy { $0.failure == nil && $0.sending?.isWithheld == true && $0.syncState == .failed })
+        #expect(page.allSatisfy { $0.failure == nil && $0.sending?.isStalled == true && $0.syncState == .failed })
         #expect(page.allSatisfy { !$0.isQueued })
         #expect(page.first?.failureReason == "the server closed the connection")
         #expect(page.last?.failureReason == "something written before it got no answer")
         let id = try #require(sent.first?.id)
         #expect(
-            try await ann.chat.messages.search("one", in: room, orderBy: .recency, limit: 1).map(\.message.status)
+            try await ann.chat.messages.search("one", in: room, order: .newestFirst, limit: 1).map(\.message.status)
                 == [.failed])
         try await ann.chat.messages.discard(id)
         #expect(try await ann.chat.messages.newestPage(of: room, limit: 10).map(\.id) == [sent.last?.id])

@@ -21,7 +21,7 @@ import TidemarkNode
             var seen = ann.chat.presence.observe(bob.user).makeAsyncIterator()
             #expect(try await seen.next() == .unknown)
             let room = try await ann.chat.conversations.createDirect(with: bob.user)
-            let outside = eve.chat.store.presence(in: ScopeID(record: room.id))
+            let outside = eve.chat.store.presence(in: .of(room.id))
             let heardOutside = Task { await outside.reduce(into: []) { $0.append($1) } }
             try bob.connect(server)
             #expect(try await seen.next() == .online)

@@ -20,8 +20,8 @@ import Tidemark
     private func compare<Model: SyncModel & Equatable>(_ models: Model...) async throws {
         let store = try SyncStore.inMemory(account: UserID("ann"), schema: try ChatSchema.schema())
         for model in models { try await store.repository(Model.self).create(model) }
-        let read = try await store.repository(Model.self).readAll(orderBy: .ascending("id"))
-        let decoded = try await store.repository(Decoded<Model>.self).readAll(orderBy: .ascending("id"))
+        let read = try await store.repository(Model.self).readAll(order: [.named(.ascending("id"))])
+        let decoded = try await store.repository(Decoded<Model>.self).readAll(order: [.named(.ascending("id"))])
         #expect(read.count == models.count)
         #expect(read == decoded.map(\.model))
     }

@@ -37,7 +37,7 @@ import Tidemark
             #expect(seen.allSatisfy { $0.map(\.readBy) == seen.first?.map(\.readBy) })
             #expect(seen.first?.allSatisfy { $0.readBy.count == 1 && $0.readBy.first?.at != nil } == true)
             for device in [ann, phone, desk] {
-                #expect(try await device.chat.store.outbox.parked().isEmpty)
+                #expect(try await device.chat.store.outbox.rejected().isEmpty)
                 #expect(try await device.chat.store.repository(ReceiptRecord.self).readAll().count == 1)
                 await device.disconnect()
             }

@@ -38,7 +38,7 @@ import TidemarkNIOTransport
             let texts = try await bob.messages(room) { $0.count == 3 }.map(\.text)
             #expect(Set(texts) == ["before", "while connected", "while away"])
             try await ann.settled()
-            #expect(try await ann.chat.store.outbox.parked().isEmpty)
+            #expect(try await ann.chat.store.outbox.rejected().isEmpty)
             #expect(try await ann.chat.messages.newestPage(of: room, limit: 9).count == 3)
             for messenger in [ann, bob] { await messenger.disconnect() }
         }

@@ -15,13 +15,13 @@ import TidemarkChat
             try await bob.messages(room) { $0.count == 2 }
             await bob.disconnect()
 
-            let hits = try await bob.chat.messages.search("BATT ready", in: nil, orderBy: .relevance, limit: 10)
+            let hits = try await bob.chat.messages.search("BATT ready", in: nil, order: .relevance, limit: 10)
             #expect(hits.map(\.message.text) == ["the battery is ready"])
             #expect(hits.first?.message.status == .sent)
             #expect(hits.first?.snippet.pieces.filter(\.isMatch).map(\.text) == ["battery", "ready"])
-            let chinese = try await bob.chat.messages.search("池好", in: room, orderBy: .recency, limit: 10)
+            let chinese = try await bob.chat.messages.search("池好", in: room, order: .newestFirst, limit: 10)
             #expect(chinese.map(\.message.text) == ["电池好了"])
-            #expect(try await bob.chat.messages.search("batt", in: UUID(), orderBy: .recency, limit: 9).isEmpty)
+            #expect(try await bob.chat.messages.search("batt", in: UUID(), order: .newestFirst, limit: 9).isEmpty)
             await ann.disconnect()
         }
     }

@@ -64,7 +64,7 @@ import TidemarkWire
             let room = try await ann.chat.conversations.createDirect(with: bob.user)
             try await bob.conversations { $0.count == 1 }
             try await ann.settled()
-            let outside = eve.chat.store.ephemerals(in: ScopeID(record: room.id))
+            let outside = eve.chat.store.ephemerals(in: .of(room.id))
             // Bob's clock does not move: nothing ends by itself.
             var typing = bob.chat.typing.observeTyping(in: room.id, clock: VirtualClock(Timeline(now: 0)))
                 .makeAsyncIterator()
@@ -152,8 +152,8 @@ import TidemarkWire
             _ = try await ann.chat.store.syncNow()
             _ = try await desk.chat.store.syncNow()
             clock.stop()
-            var heard = desk.chat.store.ephemerals(in: ScopeID(record: rooms[0])).makeAsyncIterator()
-            var other = desk.chat.store.ephemerals(in: ScopeID(record: rooms[1])).makeAsyncIterator()
+            var heard = desk.chat.store.ephemerals(in: .of(rooms[0])).makeAsyncIterator()
+            var other = desk.chat.store.ephemerals(in: .of(rooms[1])).makeAsyncIterator()
             for _ in 0..<5 { ann.chat.typing.setTyping(in: rooms[0]) }
             time.move(to: 2_999)
             // It does not depend on the device's date.
@@ -161,11 +161,11 @@ import TidemarkWire
             ann.chat.typing.setTyping(in: rooms[0])
             ann.chat.typing.setTyping(in: rooms[1])
             #expect(await other.next()?.kind == "typing")
-            ann.chat.store.send(ephemeral: "between", in: ScopeID(record: rooms[0]))
+            ann.chat.store.send(ephemeral: "between", in: .of(rooms[0]))
             time.move(to: 3_000)
             date.withLock { $0 -= 2 * 86_400_000 }
             ann.chat.typing.setTyping(in: rooms[0])
-            ann.chat.store.send(ephemeral: "last", in: ScopeID(record: rooms[0]))
+            ann.chat.store.send(ephemeral: "last", in: .of(rooms[0]))
             var kinds: [String] = []
             while kinds.last != "last", let message = await heard.next() { kinds.append(message.kind) }
             #expect(kinds == ["typing", "between", "typing", "last"])

@@ -117,7 +117,7 @@ import TidemarkWire
 
     @Test func `counting ends at the bound and reports it`() async throws {
         var limits = ChatLimits()
-        limits.unreadMax = 3
+        limits.maxUnread = 3
         let messenger = Messenger(try device().chat.store, limits: limits)
         try page(messenger, "conversations", [conversation()])
         try page(messenger, "receipts", [])

@@ -5,16 +5,16 @@ import Tidemark
 @Suite struct AccountsGuide {
     private struct Nowhere: Error {}
 
-    private struct NoKeychain: SignInKeeping {
-        func signIn() async throws -> KeptSignIn? { nil }
-        func keep(_ signIn: KeptSignIn?) async throws {}
+    private struct NoKeychain: SignInStorage {
+        func load() async throws -> StoredSignIn? { nil }
+        func save(_ signIn: StoredSignIn?) async throws {}
     }
 
     @Test func `without a server no user is signed in, and none is told to log in`() async throws {
         let (keychain, password, device) = (NoKeychain(), "correct horse", UUID())
         @Sendable func post(_ path: String, _ body: Data) async throws -> (status: Int, body: Data) { throw Nowhere() }
 
-        let accounts = AccountClient(keeping: keychain) { path, body in try await post(path, body) }
+        let accounts = AccountClient(storage: keychain) { path, body in try await post(path, body) }
         await #expect(throws: Nowhere.self) {
             let user = try await accounts.logIn("ann@example.com", password: password, client: device)
             _ = user

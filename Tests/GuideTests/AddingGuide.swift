@@ -148,9 +148,9 @@ struct Product: SyncModel {
         ann.goOnline()
         try await kit.settle()
         #expect(try await products.read(SKU(rawValue: "sku-2"))?.name == "Screw")
-        let parked = try await products.parked()
+        let parked = try await products.rejected()
         #expect(parked.map(\.rejection.code) == [.idConflict] && parked.first?.written?.name == "Bolt")
-        for edit in try await products.parked() where edit.rejection.code == .idConflict {
+        for edit in try await products.rejected() where edit.rejection.code == .idConflict {
             if let mine = edit.written { try await products.update(mine.id) { $0.name = mine.name } }
             try await edit.discard()
         }

@@ -18,7 +18,7 @@ import TidemarkTestKit
         #expect(try kit.rows(of: TaskList.self).isEmpty)
         try await kit.whileRunning {
             let status = await store.runOnce(deadline: .seconds(25))
-            let isDone = status.activity == .completed
+            let isDone = status.activity == .upToDate
             #expect(isDone)
             #expect(store.isPaused)
         }
@@ -80,7 +80,7 @@ import TidemarkTestKit
         try await store.repository(TaskList.self).create(TaskList(members: ["ann"]))
         try await kit.settle()
         try await kit.whileRunning {
-            store.compare()
+            store.compareWithServer()
             for await event in store.events {
                 if case .diverged(let difference) = event { print("\(difference.records) records were wrong") }
                 if case .compared(let records) = event {

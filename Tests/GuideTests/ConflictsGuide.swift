@@ -70,7 +70,7 @@ import TidemarkTestKit
 
         for conflict in try await bob.store.conflicts() {
             for field in conflict.fields { print(field.name, field.mine ?? .null, field.theirs ?? .null) }
-            try await conflict.resolve(keeping: .theirs)
+            try await conflict.resolve(with: .theirs)
         }
 
         try await kit.settle()

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkExtension
 
-struct Errand: SpoolModel {
+struct Errand: RecordModel {
     static let collection = "tasks"
     var id = UUID()
     var listId: UUID
@@ -43,8 +43,8 @@ extension Errand: SyncModel {}
 
     private func adopt(_ store: SyncStore) async throws {
         let adoption = try await store.adoptSpool()
-        for fault in adoption.setAside { print("\(fault)") }
-        #expect(adoption.setAside.isEmpty && adoption.parked.isEmpty)
+        for fault in adoption.faults { print("\(fault)") }
+        #expect(adoption.faults.isEmpty && adoption.rejected.isEmpty)
     }
 
     private func fromExtension(_ shared: SharedFolder, _ list: UUID) async throws -> UUID {
@@ -69,11 +69,11 @@ extension Errand: SyncModel {}
 
     private func publish(_ store: SyncStore) async throws {
         try await store.publish("open") { snapshot in
-            try snapshot.models(Errand.self, where: \.isDone != true, limit: 20)
+            try snapshot.readAll(Errand.self, where: \.isDone != true, limit: 20)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await store.keepPublished("count") { try $0.count(Errand.self, where: \.isDone != true) }
+                try await store.publishChanges("count") { try $0.count(Errand.self, where: \.isDone != true) }
             }
             group.cancelAll()
             try await group.waitForAll()

@@ -19,7 +19,7 @@ import TidemarkTestKit
 
             let scope = ScopeID(record: list)
             try await store.write { batch in
-                let digest = batch.keep(jpeg, in: scope)
+                let digest = batch.addBlob(jpeg, in: scope)
                 batch.create(Picture(listId: list, file: digest))
             }
         }
@@ -43,7 +43,7 @@ import TidemarkTestKit
 
     private func show(_ picture: Picture, _ store: SyncStore, _ scope: ScopeID) async throws {
         let bytes = try await store.blobs.read(picture.file, in: scope)  // from here, or fetched, checked and kept
-        for try await look in store.blobs.look(at: picture.file, in: scope) {
+        for try await look in store.blobs.observe(picture.file, in: scope) {
             switch look {
             case .missing(let error): print("preview", error?.code.rawValue ?? "")
             case .here(let bytes): print("picture", bytes.count)
@@ -55,7 +55,7 @@ import TidemarkTestKit
     private func sendAgain(_ store: SyncStore, _ digest: BlobDigest, _ scope: ScopeID) async throws {
         if try await store.blobs.unsent().first?.failure == nil {
             for try await status in store.blobs.status(of: digest, in: scope) {
-                if case .failed(let why) = status { print("refused", why.rawValue) }
+                if case .rejected(let why) = status { print("refused", why.rawValue) }
                 if status == .held { break }
             }
         }
@@ -66,9 +66,9 @@ import TidemarkTestKit
 
     @Test func `the guide's bounds are those of a cache`() {
         var cache = CachePolicy()
-        #expect(cache.blobs.heldBytesMax == 256 << 20 && cache.blobs.bytesMax == 16 << 20)
-        cache.blobs.heldBytesMax = 64 << 20  // 256 MiB when nothing is said
-        cache.blobs.bytesMax = 8 << 20  // of one blob, sent or fetched: 16 MiB when nothing is said
+        #expect(cache.blobs.maxHeldBytes == 256 << 20 && cache.blobs.maxBytes == 16 << 20)
+        cache.blobs.maxHeldBytes = 64 << 20  // 256 MiB when nothing is said
+        cache.blobs.maxBytes = 8 << 20  // of one blob, sent or fetched: 16 MiB when nothing is said
         cache.blobs.networks = [.wifi, .wired]
         #expect(cache != CachePolicy())
     }

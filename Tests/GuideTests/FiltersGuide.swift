@@ -11,7 +11,7 @@ func look(through cards: Repository<Card>, _ store: SyncStore, on board: UUID) a
     let number = try await cards.count(where: \.phase == .open)
     for try await number in cards.observeCount(where: \.phase == .open) { print(number) }
     let both = try await store.read { snapshot in
-        try snapshot.models(Card.self, where: .all, order: [.newestFirst]).count + snapshot.count(Card.self)
+        try snapshot.readAll(Card.self, where: .all, order: [.newestFirst]).count + snapshot.count(Card.self)
     }
     print(open.count, number, both)
 }

@@ -17,7 +17,7 @@ import Tidemark
         let (cards, board, id, other) = (store.repository(Card.self), made.id, first.id, second.id)
 
         let one = try await cards.read(id)
-        let ofBoard = try await cards.readAll(in: ScopeID(record: board))  // what belongs to the board's scope
+        let ofBoard = try await cards.readAll(in: .of(board))  // what belongs to the board's scope
         let some = try await cards.readAll(where: .equals("id", .id(id)).or(.equals("id", .id(other))))
         let same = try await cards.readAll(where: .equals("boardId", .id(board)))  // by a reference
         #expect(one?.title == "Milk and bread" && ofBoard.count == 2 && some.count == 2 && same.count == 2)
@@ -26,7 +26,7 @@ import Tidemark
         let tagged = Filter.contains("tags", "red").or(.equals("due", .null).negated)
         let unsent = Filter.differs("syncState", "synced")
         let page = try await cards.readAll(
-            where: urgent.and(tagged.or(unsent)), orderBy: .descending("due"), limit: 50, in: ScopeID(record: board))
+            where: urgent.and(tagged.or(unsent)), order: .descending("due"), limit: 50, in: .of(board))
         #expect(page.map(\.id) == [id])
         #expect(try await cards.search("milk bre").map(\.model.id) == [id])
     }
@@ -35,7 +35,7 @@ import Tidemark
 // Compiled, not run: these sequences end with their task.
 
 func look(through cards: Repository<Card>, of board: UUID) async throws {
-    for hit in try await cards.search("milk bre", orderBy: .recency, limit: 20, in: ScopeID(record: board)) {
+    for hit in try await cards.search("milk bre", order: .newestFirst, limit: 20, in: .of(board)) {
         print(hit.model.title, hit.snippet.pieces.filter(\.isMatch).map(\.text))
     }
     for try await hits in cards.observeSearch("milk") { print(hits.count) }
@@ -43,25 +43,25 @@ func look(through cards: Repository<Card>, of board: UUID) async throws {
 
 func openKeepingMore(_ user: UserID, at folder: URL, _ schema: Schema) async throws -> SyncStore {
     var cache = CachePolicy()
-    cache.bytesMax = 500 * 1_000_000  // nil: everything stays
+    cache.maxBytes = 500 * 1_000_000  // nil: everything stays
     let store = try await SyncStore.open(account: user, at: folder, schema: schema, cache: cache)
     return store
 }
 
 func lookFurther(through cards: Repository<Card>, of board: UUID) async throws {
-    for try await history in cards.history(of: ScopeID(record: board)) {
-        if history.hasOlder, !history.isLoading { try await cards.loadOlder(in: ScopeID(record: board), count: 50) }
+    for try await history in cards.olderRecords(in: .of(board)) {
+        if history.exist, !history.isLoading { try await cards.loadOlder(in: .of(board), count: 50) }
     }
 }
 
 func follow(a id: UUID, through cards: Repository<Card>, of board: UUID) async throws {
-    guard let linked = try await cards.fetch(id, in: ScopeID(record: board)) else { return }  // there is none
+    guard let linked = try await cards.fetch(id, in: .of(board)) else { return }  // there is none
     print(linked.title)
 }
 
 func keep(_ store: SyncStore, _ board: UUID, _ archive: UUID) async throws {
-    try await store.keep(.pinned, of: ScopeID(record: board))  // nothing of it goes, until it is said otherwise
-    try await store.keep(.newest(200), of: ScopeID(record: archive))  // its own budget, of each collection
+    try await store.setRetention(.pinned, in: .of(board))  // nothing of it goes, until it is said otherwise
+    try await store.setRetention(.newest(200), in: .of(archive))  // its own budget, of each collection
     try await store.evict(scope: ScopeID(record: archive), keepingLast: 50)  // now, and of no other
-    for usage in try await store.usage().prefix(10) { print(usage.scope, usage.records, usage.bytes, usage.keeping) }
+    for usage in try await store.usage().prefix(10) { print(usage.scope, usage.records, usage.bytes, usage.retention) }
 }

@@ -13,7 +13,7 @@ import Tidemark
         try await makeRoom(in: store)
 
         let left = try await store.statistics()
-        if left.pending + left.parked > 0 { print("not sent yet: \(left.pending), refused: \(left.parked)") }
+        if left.pending + left.rejected > 0 { print("not sent yet: \(left.pending), refused: \(left.rejected)") }
         try await store.signOut(keeping: .pending)
 
         let again = try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)
@@ -30,7 +30,7 @@ func makeRoom(in store: SyncStore) async throws {
 
 func signOut(_ lost: SyncDevice, from store: SyncStore) async throws {
     for device in try await store.devices() where !device.isThisDevice {
-        print(device.app ?? "?", device.lastSeen, device.pending ?? 0)
+        print(device.app ?? "?", device.lastSeenAt, device.pending ?? 0)
     }
     try await store.signOut(device: lost.id)
     try await store.signOutEverywhere()

@@ -6,7 +6,7 @@ import Tidemark
 func observe(store: SyncStore, list: UUID, task: UUID) async throws {
     let tasks = store.repository(Todo.self)
     let open = tasks.observe(
-        where: .differs("isDone", true), orderBy: .ascending("title"), limit: 50, in: ScopeID(record: list))
+        where: \.isDone != true, order: [.by(\.title)], limit: 50, in: .of(list))
     for try await page in open { print(page.map(\.title)) }
 
     for try await current in tasks.observe(id: task) { print(current?.title ?? "gone") }
@@ -20,14 +20,14 @@ func observe(store: SyncStore, list: UUID, task: UUID) async throws {
         print("\(observation.what): \(observation.count), from \(observation.file):\(observation.line)")
     }
 
-    for try await all in tasks.observe(where: nil, in: ScopeID(record: list), whenFilled: true) { print(all.count) }
+    for try await all in tasks.observe(in: .of(list), whenFilled: true) { print(all.count) }
 
     for try await isFilling in store.isFilling(ScopeID(record: list)) { print(isFilling ? "loading" : "all here") }
 
     for await status in store.status {
         switch status.activity {
-        case .idle: print("not connected, \(status.pending) to send")
-        case .completed: print("up to date since \(status.lastSync?.description ?? "never")")
+        case .disconnected: print("not connected, \(status.pending) to send")
+        case .upToDate: print("up to date since \(status.lastSync?.description ?? "never")")
         case .syncing(let progress): print("\(Int(progress.fraction * 100)) %, \(status.pending) to send")
         case .offline: print("offline, \(status.pending) to send")
         case .updateRequired(let minimum): print("please update to \(minimum) or later")

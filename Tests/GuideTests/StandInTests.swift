@@ -10,7 +10,7 @@ private struct PaintedMessages: MessageRepository {
     private var message: Message {
         Message(
             id: UUID(), conversationID: room, senderID: UserID("bob"), text: "hi", sentAt: .distantPast,
-            created: .distantPast, serverID: 7, sending: PendingWrite(written: .distantPast),
+            createdAt: .distantPast, serverID: 7, sending: PendingWrite(writtenAt: .distantPast),
             deliveredTo: [Receipt(user: UserID("ann"), at: nil)])
     }
     private var hit: MessageHit {
@@ -24,10 +24,10 @@ private struct PaintedMessages: MessageRepository {
     func page(of conversation: UUID, before date: Date, limit: Int) async throws -> [Message] { [] }
     func page(before message: Message, limit: Int) async throws -> [Message] { [] }
     func search(
-        _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
+        _ text: String, in conversation: UUID?, order: MessageSearchOrder, limit: Int
     ) async throws -> [MessageHit] { [hit] }
     func observeSearch(
-        _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
+        _ text: String, in conversation: UUID?, order: MessageSearchOrder, limit: Int
     ) -> LiveValues<[MessageHit]> { LiveValues([[hit]]) }
     func send(_ text: String, to conversation: UUID, attachment: MessageAttachment?) async throws -> Message { message }
     func send(
@@ -57,7 +57,7 @@ private struct PaintedConversations: ConversationRepository {
             ],
             creator: UserID("bob"),
             lastMessage: MessageSummary(id: UUID(), senderID: UserID("bob"), text: "hi", sentAt: .distantPast),
-            created: .distantPast)
+            createdAt: .distantPast)
     }
 
     func observe(newest limit: Int) -> LiveValues<[Conversation]> { LiveValues([[conversation]]) }
@@ -76,7 +76,7 @@ private struct PaintedConversations: ConversationRepository {
 }
 
 private struct PaintedUsers: UserRepository {
-    private var user: User { User(id: UserID("ann"), displayName: "Ann", created: .distantPast) }
+    private var user: User { User(id: UserID("ann"), displayName: "Ann", createdAt: .distantPast) }
 
     func observe() -> LiveValues<[User]> { LiveValues([[user]]) }
     func observe(_ user: UserID) -> LiveValues<User?> { LiveValues([self.user]) }
@@ -92,7 +92,7 @@ private struct PaintedUsers: UserRepository {
         var pages: [[MessageStatus]] = []
         for try await page in messages.observe(room, newest: 50) { pages.append(page.map(\.status)) }
         #expect(pages == [[], [.delivered]])
-        #expect(try await messages.search("h", in: nil, orderBy: .relevance, limit: 1).first?.snippet.text == "hi")
+        #expect(try await messages.search("h", in: nil, order: .relevance, limit: 1).first?.snippet.text == "hi")
         let picture = MessageAttachment(.image, bytes: Data(), contentType: "image/png")
         let error = await #expect(throws: BlobError.self) { try await messages.bytes(of: picture, in: room) }
         #expect(error?.code == .offline)
@@ -112,15 +112,15 @@ private struct PaintedUsers: UserRepository {
         var steps: [WriteStep] = []
         let receipt = try await PaintedTodos().add(todo)
         for try await step in receipt.steps { steps.append(step) }
-        #expect(steps == [.queued, .parked(Rejection(.quota, "the list is full"))] && receipt.id == todo.id)
+        #expect(steps == [.queued, .rejected(Rejection(.quota, "the list is full"))] && receipt.id == todo.id)
         let refused = await #expect(throws: StoreError.self) {
             try await PaintedTodos().add(Todo(listId: todo.listId, title: ""))
         }
-        #expect(refused?.code == .refused(.invalid))
+        #expect(refused?.code == .rejected(.invalid))
         var pages: [[String]] = []
         for try await page in PaintedTodos().open(in: todo.listId) { pages.append(page.map(\.title)) }
         #expect(pages == [[], ["Buy milk"]])
-        var status = SyncStatus(phase: .live, lastSync: .distantPast)
+        var status = SyncStatus(connection: .live, lastSync: .distantPast)
         status.pending = 2
         status.filled = SyncProgress(done: 1, total: 2)
         #expect(status.filled.fraction == 0.5 && status.pending == 2)

@@ -17,7 +17,7 @@ import TidemarkTestKit
         let task = made.id
 
         let watching = Task { for await event in store.events { print(event) } }
-        print(store.metrics.successRate ?? 1, store.metrics.parked, store.metrics.averageMilliseconds ?? 0)
+        print(store.metrics.successRate ?? 1, store.metrics.rejected, store.metrics.averageMilliseconds ?? 0)
         let diagnostics = try await store.diagnostics()
         print(diagnostics.outbox.count, "waiting,", diagnostics.scopes.count, "scopes")
         watching.cancel()
@@ -29,14 +29,14 @@ import TidemarkTestKit
         #expect(story.differing.isEmpty && story.shown != nil)
 
         let report = try await store.exportReport()  // JSON, a second or so for each 100,000 records
-        let texts = try await store.outbox.parked().map { $0.export() }  // holds what the user wrote: ask first
+        let texts = try await store.outbox.rejected().map { $0.export() }  // holds what the user wrote: ask first
         #expect(!report.isEmpty && texts.isEmpty)
 
-        for lost in try await store.rescued() where !lost.isBack { print(lost.collection, lost.record, lost.body) }
-        for parked in try await store.outbox.parked() {
+        for lost in try await store.lostRecords() where !lost.isBack { print(lost.collection, lost.record, lost.body) }
+        for parked in try await store.outbox.rejected() {
             for last in try await parked.lastKnown() { print("was, before: \(last.body)") }
         }
-        try await store.discardRescued()  // once nobody needs it
-        #expect(try await store.rescued().isEmpty)
+        try await store.discardLostRecords()  // once nobody needs it
+        #expect(try await store.lostRecords().isEmpty)
     }
 }

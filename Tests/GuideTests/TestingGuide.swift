@@ -34,7 +34,7 @@ import TidemarkTestKit
         try await kit.settle()
 
         let status = try await kit.whileRunning { try await bob.store.syncNow() }
-        #expect(status.phase == .live)
+        #expect(status.connection == .live)
         #expect(try kit.rows(of: Todo.self).count == 4)
     }
 }
@@ -49,7 +49,7 @@ struct PaintedTodos: TodoRepository {
         LiveValues([[], [Todo(listId: list, title: "Buy milk", syncState: .pending)]])
     }
     func add(_ todo: Todo) async throws -> WriteReceipt {
-        guard !todo.title.isEmpty else { throw StoreError(.refused(.invalid), "tasks.title: is empty") }
-        return WriteReceipt(id: todo.id, steps: [.queued, .parked(Rejection(.quota, "the list is full"))])
+        guard !todo.title.isEmpty else { throw StoreError(.rejected(.invalid), "tasks.title: is empty") }
+        return WriteReceipt(id: todo.id, steps: [.queued, .rejected(Rejection(.quota, "the list is full"))])
     }
 }

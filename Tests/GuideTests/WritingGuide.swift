@@ -60,7 +60,7 @@ private struct Approval: SyncModel {
         }
 
         let (number, _) = try await store.readAndWrite(.inParts) { snapshot, batch in
-            let open = try snapshot.models(Todo.self, where: \.listId == list && \.isDone != true)
+            let open = try snapshot.readAll(Todo.self, where: \.listId == list && \.isDone != true)
             for task in open { batch.update(task, \.isDone, true) }
             return open.count
         }
@@ -74,7 +74,7 @@ private struct Approval: SyncModel {
                     batch.update(bread, \.title, "Rye bread")
                 }
             }
-        } catch let error as StoreError where error.code == .refused(.conflict) {
+        } catch let error as StoreError where error.code == .rejected(.conflict) {
             print("look again: \(error)")
         }
 
@@ -85,20 +85,20 @@ private struct Approval: SyncModel {
         try await kit.settle()
         for try await step in receipt.steps {
             switch step {
-            case .queued, .sending, .reoffered: continue
+            case .queued, .sending, .resending: continue
             case .committed(let seq, _): print("accepted at \(seq)")
-            case .parked(let rejection): print("refused: \(rejection.message)")
+            case .rejected(let rejection): print("refused: \(rejection.message)")
             }
         }
         let again = try await store.receipt(for: receipt.id)
         #expect(again?.id == receipt.id)
         let listening = Task {
             for await event in store.events {
-                guard case .rewound(_, _, let counts) = event else { continue }
-                print("\(counts.reoffered) writes are sent again, \(counts.rescued) records of others are lost")
+                guard case .serverWentBack(_, _, let counts) = event else { continue }
+                print("\(counts.resent) writes are sent again, \(counts.lostRecords) records of others are lost")
             }
         }
-        let lost = try await store.rescued().filter { !$0.isBack }
+        let lost = try await store.lostRecords().filter { !$0.isBack }
         #expect(lost.isEmpty)
         listening.cancel()
         try await check(many, kit)
@@ -123,7 +123,7 @@ private struct Approval: SyncModel {
         do {
             try await store.repository(Approval.self).update(milk) { $0.approved = true }
             Issue.record("what services alone may write is written")
-        } catch let error as StoreError where error.code == .refused(.forbidden) {
+        } catch let error as StoreError where error.code == .rejected(.forbidden) {
             print(error)  // tasks.approved: may be changed by server, and ann is owner
             #expect("\(error)" == "tasks.approved: may be changed by server, and ann is owner")
         }
@@ -133,20 +133,20 @@ private struct Approval: SyncModel {
         try await kit.settle()
         #expect(try await tasks.read(milk)?.syncState == .failed)
 
-        for failed in try await store.outbox.failed() where failed.needsRetry {
+        for failed in try await store.outbox.stalled() where failed.needsRetry {
             print(failed.reason ?? "", failed.mutations.count)
             try await failed.retry()
         }
         try await kit.settle()
-        #expect(try await store.outbox.failed().isEmpty)
+        #expect(try await store.outbox.stalled().isEmpty)
         #expect(try await tasks.read(milk)?.syncState == .synced)
 
         try await refuse(kit, client, list) { try await tasks.create(Todo(listId: list, title: "Too late")) }
-        #expect(try await store.outbox.parked().map(\.rejection.code) == [.revoked])
-        for parked in try await store.outbox.parked() {
+        #expect(try await store.outbox.rejected().map(\.rejection.code) == [.revoked])
+        for parked in try await store.outbox.rejected() {
             if parked.rejection.code == .revoked { try await parked.discard() } else { try await parked.retry() }
         }
-        #expect(try await store.outbox.parked().isEmpty)
+        #expect(try await store.outbox.rejected().isEmpty)
 
         let (right, wrong) = (UUID(), UUID())
         try await refuse(kit, client, list) {
@@ -156,7 +156,7 @@ private struct Approval: SyncModel {
             }
         }
 
-        let refused = try await store.outbox.parked()
+        let refused = try await store.outbox.rejected()
         try await refused.first?.edit { mutations in mutations.removeAll { $0.key.id == UniqueID(wrong) } }
 
         try await kit.settle()
@@ -166,14 +166,14 @@ private struct Approval: SyncModel {
             try await tasks.create(Todo(listId: list, title: "Milk, the one with the blue cow"))
         }
 
-        for edit in try await tasks.parked() {
+        for edit in try await tasks.rejected() {
             print(edit.rejection.message, edit.written?.title ?? "deleted", edit.current?.title ?? "not there")
             if edit.differs(\.title) { try await edit.edit { $0.title = "Milk" } } else { try await edit.discard() }
         }
 
         try await kit.settle()
         #expect(try kit.rows(of: Todo.self).last?.title == "Milk")
-        #expect(try await tasks.parked().isEmpty)
+        #expect(try await tasks.rejected().isEmpty)
     }
 
     @Test func `a task without a value for done is not done`() async throws {

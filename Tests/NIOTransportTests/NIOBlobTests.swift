@@ -5,7 +5,7 @@ import TidemarkNIOTransport
 
 @Suite(.timeLimit(.minutes(5))) struct NIOBlobTests {
     private func request(_ call: HTTPCall.Call, _ target: String, max: Int = 1 << 20) -> HTTPCall {
-        HTTPCall(call: call, target: target, token: "t0ken", answerBytesMax: max, timeout: .seconds(30))
+        HTTPCall(call: call, target: target, token: "t0ken", maxAnswerBytes: max, timeout: .seconds(30))
     }
 
     @Test(arguments: [false, true])

@@ -68,7 +68,7 @@ import TidemarkRepairShop
             #expect(conflict.fields.map(\.name) == ["notes"])
             #expect(conflict.fields.first?.mine == "glass and battery" && conflict.fields.first?.theirs == "glass only")
             #expect(try await ann.store.conflicts().isEmpty)
-            try await conflict.resolve(keeping: .mine)
+            try await conflict.resolve(with: .mine)
             for device in [ann, bob] {
                 let settled = try await device.order(order.id) {
                     $0.notes == "glass and battery" && $0.syncState == .synced

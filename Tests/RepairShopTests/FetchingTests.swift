@@ -33,7 +33,7 @@ import TidemarkTestKit
         for number in 2...6 { _ = try await take(number) }
         try await kit.settle()
         var policy = CachePolicy()
-        policy.rowsMax = 2
+        policy.maxRows = 2
         #expect(try await bob.store.evict(policy) == 4)
         let read = try await kit.whileRunning { try await bench.orders.read(old.id) }
         #expect(read.number == 1 && read.syncState == .synced)
@@ -62,7 +62,7 @@ import TidemarkTestKit
         #expect(try await counter.clients.read(client.id).phone == nil)
         // The code of the app in `didReceiveRemoteNotification`.
         let status = try await kit.whileRunning { await bob.store.runOnce(deadline: .seconds(25)) }
-        #expect(status.activity == .completed && status.pending == 0 && bob.store.isPaused)
+        #expect(status.activity == .upToDate && status.pending == 0 && bob.store.isPaused)
         #expect(try await bench.orders.read(order.id).number == 1)
         #expect(try await counter.clients.read(client.id).phone == "1")
     }

@@ -81,7 +81,7 @@ import TidemarkWire
         for _ in 1...5 { try await shop.orders.create(Order(shop: shop.id, client: client.id)) }
         try await kit.settle()
         var policy = CachePolicy()
-        policy.rowsMax = 2
+        policy.maxRows = 2
         #expect(try await ann.store.evict(policy) == 3)
         var listings = shop.orders.list().makeAsyncIterator()
         #expect(await listings.next() == Listing(isLoading: true))

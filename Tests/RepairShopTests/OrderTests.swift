@@ -38,7 +38,7 @@ import TidemarkTestKit
             #expect(merged.total == Money(minorUnits: 12_990, currency: "EUR"))
             #expect(merged.notes == "broken glass" && merged.number == 7)
         }
-        for device in [ann, bob] { #expect(try await device.store.outbox.parked().isEmpty) }
+        for device in [ann, bob] { #expect(try await device.store.outbox.rejected().isEmpty) }
         try kit.expectConverged()
     }
 

@@ -35,13 +35,13 @@ import TidemarkExtension
     }
 }
 
-struct SpoolBox: SpoolModel {
+struct SpoolBox: RecordModel {
     static let collection = "boxes"
     var id: UUID
     var count: Int64
 }
 
-struct SpoolEntry: SpoolModel {
+struct SpoolEntry: RecordModel {
     static let collection = "entries"
     var id = UUID()
     var box: UUID

@@ -27,7 +27,7 @@ import TidemarkNIOTransport
         let store = try await SyncStore.open(
             account: UserID("ann"), at: URL(filePath: CommandLine.arguments[3]), schema: schema)
         let messages = store.repository(StormMessage.self)
-        let newest = try await messages.readAll(orderBy: .descending("sentAt"), limit: 1).first
+        let newest = try await messages.readAll(order: [.by(\.sentAt, .descending)], limit: 1).first
         var number = newest?.sentAt ?? 0
         say("at \(number)")
         var logger = Logger(label: "storm")
@@ -37,7 +37,7 @@ import TidemarkNIOTransport
             number += 1
             let message = StormMessage(conversationId: conversation, sentAt: number, text: "\(number)")
             try await store.write { batch in
-                if hasBlobs { batch.keep(Self.bytes(number), in: ScopeID(record: conversation)) }
+                if hasBlobs { batch.addBlob(Self.bytes(number), in: .of(conversation)) }
                 batch.create(message)
             }
             say("wrote \(number)")
@@ -47,8 +47,8 @@ import TidemarkNIOTransport
             if let failure = blob.failure { return say("refused: \(failure) \(blob.lastError ?? "")") }
             try await store.syncNow()
         }
-        let parked = try await store.outbox.parked().count
-        say("done \(try await messages.readAll(in: ScopeID(record: conversation)).count) parked \(parked)")
+        let parked = try await store.outbox.rejected().count
+        say("done \(try await messages.readAll(in: .of(conversation)).count) parked \(parked)")
         await store.disconnect()
     }
 

@@ -85,7 +85,7 @@ import TidemarkTestKit
         #expect(try await isThere(cem))
         try await write(deletion)
         #expect(try await !isThere(cem))
-        #expect(try await cem.store.outbox.parked().isEmpty)
+        #expect(try await cem.store.outbox.rejected().isEmpty)
     }
 
     private func isThere(_ client: TestClient) async throws -> Bool {
@@ -121,15 +121,15 @@ import TidemarkTestKit
                     batch.apply(Mutation(key: key("ghosts", 1), action: .delete))
                 }
             } catch let error as StoreError {
-                if error.code == .refused(.forbidden) { here.append(attempt.name) }
+                if error.code == .rejected(.forbidden) { here.append(attempt.name) }
             }
             let id = UniqueID(high: 9, low: UInt64(number))
             try device.store.database.write(
                 Transaction(id: id, mutations: [attempt.mutation], clientTime: 1))
             // Notifies the engine of it.
-            try await device.store.outbox.retryFailed()
+            try await device.store.outbox.retryStalled()
             try await kit.settle()
-            for parked in try await device.store.outbox.parked() {
+            for parked in try await device.store.outbox.rejected() {
                 #expect(parked.rejection.code == .forbidden, "\(attempt.name): \(parked.rejection.message)")
                 there.append(attempt.name)
                 try await parked.discard()

@@ -10,14 +10,14 @@ import TidemarkTestKit
         let scope = ScopeID(record: room.id)
         let digest = BlobDigest(of: bytes)
         try await client.store.write { t in
-            t.keep(bytes, in: scope)
+            t.addBlob(bytes, in: scope)
             t.create(Note(room: room.id, text: digest.text))
         }
         return digest
     }
 
     private func bytes(_ desk: Desk, _ client: TestClient, _ digest: BlobDigest) async throws -> Data {
-        try await desk.kit.whileRunning { try await client.store.blobs.read(digest, in: ScopeID(record: desk.room.id)) }
+        try await desk.kit.whileRunning { try await client.store.blobs.read(digest, in: .of(desk.room.id)) }
     }
 
     private func refusal(_ desk: Desk, _ client: TestClient, _ digest: BlobDigest) async throws -> BlobError.Code? {
@@ -37,7 +37,7 @@ import TidemarkTestKit
         try await desk.kit.settle()
         #expect(try await desk.ann.store.blobs.unsent().isEmpty)
         let seen = try await desk.kit.whileRunning {
-            try await desk.bob.store.blobs.read(digest, in: ScopeID(record: room.id))
+            try await desk.bob.store.blobs.read(digest, in: .of(room.id))
         }
         #expect(seen == photo)
         try desk.kit.expectConverged()
@@ -91,7 +91,7 @@ import TidemarkTestKit
         #expect(try await bytes(desk, desk.bob, digest) == photo)
         let scope = ScopeID(record: desk.room.id)
         desk.bob.goOffline()
-        try await desk.bob.store.blobs.keep(Data("late".utf8), in: scope)
+        try await desk.bob.store.blobs.add(Data("late".utf8), in: scope)
         try await desk.kit.faults.revoke(UserID("bob"), from: scope)
         #expect(try await desk.bob.store.blobs.read(digest, in: scope) == photo, "nobody told the device yet")
         desk.bob.goOnline()
@@ -111,7 +111,7 @@ import TidemarkTestKit
         try await desk.kit.settle()
         let error = await #expect(throws: BlobError.self) {
             try await desk.kit.whileRunning {
-                try await desk.bob.store.blobs.read(digest, in: ScopeID(record: other.id))
+                try await desk.bob.store.blobs.read(digest, in: .of(other.id))
             }
         }
         #expect(error?.code == .notThere)
@@ -132,9 +132,9 @@ import TidemarkTestKit
         let digest = try await send(photo, from: desk.ann, in: desk.room)
         try await desk.kit.settle()
         let looks = try await desk.kit.whileRunning {
-            var looks: [BlobLook] = []
+            var looks: [BlobContent] = []
             let scope = ScopeID(record: desk.room.id)
-            for try await look in desk.bob.store.blobs.look(at: digest, in: scope) {
+            for try await look in desk.bob.store.blobs.observe(digest, in: scope) {
                 looks.append(look)
                 if looks.count == 2 { try await desk.ann.store.blobs.retry(digest, in: scope) }
             }
@@ -177,7 +177,7 @@ import TidemarkTestKit
         desk.kit.faults.diskFull(desk.bob)
         #expect(try await bytes(desk, desk.bob, digest) == photo)
         let error = await #expect(throws: StoreError.self) {
-            try await desk.bob.store.blobs.keep(Data("mine".utf8), in: ScopeID(record: desk.room.id))
+            try await desk.bob.store.blobs.add(Data("mine".utf8), in: .of(desk.room.id))
         }
         #expect(error?.code == .diskFull)
         desk.kit.faults.diskFull(desk.bob, false)
@@ -195,9 +195,9 @@ import TidemarkTestKit
         desk.bob.goOffline()
         await desk.kit.advance(by: .seconds(1))
         let looks = try await desk.kit.whileRunning {
-            var looks: [BlobLook] = []
+            var looks: [BlobContent] = []
             let scope = ScopeID(record: desk.room.id)
-            for try await look in desk.bob.store.blobs.look(at: digest, in: scope) {
+            for try await look in desk.bob.store.blobs.observe(digest, in: scope) {
                 looks.append(look)
                 if looks.count == 2 { desk.bob.goOnline() }
             }

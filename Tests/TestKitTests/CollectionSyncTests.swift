@@ -21,7 +21,7 @@ import TidemarkTestKit
             batch.create(Note(room: own.id, text: "mine"))
         }
         let status = try await desk.kit.whileRunning { try await notes.syncNow() }
-        #expect(status.pending == 0 && status.failed == 0)
+        #expect(status.pending == 0 && status.stalled == 0)
         #expect(status.filled.fraction == 1 && status.lastSync != nil)
         #expect(try await notes.readAll().count == 451)
         #expect(try desk.texts().last == "mine")

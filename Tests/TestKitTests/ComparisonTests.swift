@@ -21,7 +21,7 @@ import TidemarkTestKit
     }
 
     private func compared(_ client: TestClient, _ kit: TestKit) async throws -> Diagnostics.Comparison {
-        client.store.compare()
+        client.store.compareWithServer()
         try await kit.settle()
         return try #require(try await client.store.diagnostics().comparison)
     }

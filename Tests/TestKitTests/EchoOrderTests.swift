@@ -67,7 +67,7 @@ import TidemarkTestKit
         let reads = Lock(0)
         let values = desk.ann.store.observe { snapshot in
             reads.withLock { $0 += 1 }
-            return try snapshot.models(Note.self, "WHERE true").count
+            return try snapshot.readAll(Note.self, "WHERE true").count
         }
         for _ in 0..<900 {
             let watch = Task { for try await _ in values { break } }
@@ -82,7 +82,7 @@ import TidemarkTestKit
         #expect(before >= 900)
         try await desk.write("alone", by: desk.ann)
         try await desk.kit.settle()
-        for try await count in desk.ann.store.observe({ try $0.models(Note.self, "WHERE true").count })
+        for try await count in desk.ann.store.observe({ try $0.readAll(Note.self, "WHERE true").count })
         where count == 1 { break }
         #expect(reads.withLock { $0 } == before)
     }

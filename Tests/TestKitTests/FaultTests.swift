@@ -137,13 +137,13 @@ import TidemarkTestKit
         try await desk.kit.faults.revoke(UserID("bob"), from: ScopeID(record: desk.room.id))
         desk.bob.goOnline()
         try await desk.kit.settle()
-        let parked = try await desk.bob.store.outbox.parked()
+        let parked = try await desk.bob.store.outbox.rejected()
         #expect(parked.count == 1)
         #expect(parked.first?.export().contains("written too late") == true)
         #expect(try await desk.bob.store.repository(Note.self).readAll().isEmpty)
         #expect(try desk.texts().isEmpty)
         try await desk.kit.faults.grant(UserID("bob"), to: ScopeID(record: desk.room.id))
-        try await desk.bob.store.outbox.parked().first?.retry()
+        try await desk.bob.store.outbox.rejected().first?.retry()
         try await desk.kit.settle()
         #expect(try desk.texts() == ["written too late"])
         try desk.kit.expectConverged()
@@ -167,7 +167,7 @@ import TidemarkTestKit
 
     @Test func `a client that cannot settle is named, and so is a difference`() async throws {
         var limits = TestKitLimits()
-        limits.settleMax = .seconds(30)
+        limits.maxSettle = .seconds(30)
         let kit = try TestKit(schema: try Desk.schema(), limits: limits)
         let ann = try await kit.client("ann")
         kit.faults.latency(.seconds(3_600))
@@ -185,7 +185,7 @@ import TidemarkTestKit
         let desk = try await Desk()
         try await desk.write("waited for", by: desk.ann)
         let status = try await desk.kit.whileRunning { try await desk.ann.store.syncNow() }
-        #expect(status.phase == .live)
+        #expect(status.connection == .live)
         #expect(try desk.texts() == ["waited for"])
     }
 }

@@ -19,7 +19,7 @@ import TidemarkTestKit
         for number in 1...10 { try await desk.write("\(number)", by: desk.ann) }
         try await desk.kit.settle()
         var policy = CachePolicy()
-        policy.rowsMax = 3
+        policy.maxRows = 3
         #expect(try await desk.bob.store.evict(policy) == 7)
         return try desk.kit.rows(of: Note.self)
     }
@@ -42,7 +42,7 @@ import TidemarkTestKit
 
     @Test func `a record that the server lacks too is nil, and with a complete copy no server is asked`() async throws {
         #expect(try await notes.fetch(UUID(), in: scope) == nil)
-        #expect(try await notes.fetch(UUID(), in: ScopeID(record: UUID())) == nil)
+        #expect(try await notes.fetch(UUID(), in: .of(UUID())) == nil)
         let rows = try await evicted()
         try await desk.ann.store.repository(Note.self).delete(rows[1].id)
         try await desk.kit.settle()

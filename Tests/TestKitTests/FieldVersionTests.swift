@@ -67,7 +67,7 @@ private struct Entry: SyncModel, Equatable {
         }
 
         func expectNothingParked() async throws {
-            for store in [ann.store, bob.store] { #expect(try await store.outbox.parked().isEmpty) }
+            for store in [ann.store, bob.store] { #expect(try await store.outbox.rejected().isEmpty) }
         }
     }
 
@@ -122,7 +122,7 @@ private struct Entry: SyncModel, Equatable {
         try await apps.bob.store.repository(Entry.self).create(Entry(room: apps.room.id, what: "lost"))
         try await apps.bob.store.repository(Note.self).create(Note(room: apps.room.id, text: "kept"))
         try await apps.kit.settle()
-        let parked = try await apps.bob.store.outbox.parked()
+        let parked = try await apps.bob.store.outbox.rejected()
         #expect(parked.map(\.rejection.code) == [.unknownCollection])
         #expect(parked.first?.rejection.message == "entries: the schema has removed this collection")
         #expect(try await apps.ann.store.repository(Memo.self).readAll().map(\.memo) == ["kept"])

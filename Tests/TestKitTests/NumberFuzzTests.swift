@@ -116,7 +116,7 @@ import TidemarkModel
                 }
                 _ = try await store.history(of: note.id, in: Note.collection)
             }
-            store.compare()
+            store.compareWithServer()
             let scope = ScopeID(record: desk.room.id)
             for speaker in [store, desk.ann.store] { speaker.send(ephemeral: "typing", ["n": 1], in: scope) }
             watched = store.presence(in: scope)

@@ -47,7 +47,7 @@ import TidemarkTestKit
         try await kit.settle()
 
         let texts = try kit.rows(of: Note.self).compactMap(\.text)
-        let parked = try await ann.store.outbox.parked().map { $0.export() }
+        let parked = try await ann.store.outbox.rejected().map { $0.export() }
         for number in 1...5 {
             let times = texts.count { $0 == "pending \(number)" } + parked.count { $0.contains("pending \(number)") }
             #expect(times == 1, "pending \(number) is there \(times) times")
@@ -62,7 +62,7 @@ import TidemarkTestKit
             #expect(try kit.rows(of: Room.self).map(\.id) == [room.id])
         case .scopeLostAndRegained: break
         }
-        for lost in try await ann.store.outbox.parked() { try await lost.discard() }
+        for lost in try await ann.store.outbox.rejected() { try await lost.discard() }
         try await kit.settle()
         try kit.expectConverged()
         #expect(bob.isRunning)

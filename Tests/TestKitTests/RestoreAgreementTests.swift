@@ -130,7 +130,7 @@ import TidemarkTestKit
                 batch.apply(Mutation(key: Self.key("ghosts", 1), action: .delete))
             }
         }
-        guard case .refused(let code)? = error?.code, code != .unknownCollection else { return nil }
+        guard case .rejected(let code)? = error?.code, code != .unknownCollection else { return nil }
         return code
     }
 
@@ -138,9 +138,9 @@ import TidemarkTestKit
         let id = UniqueID(high: 9, low: 9)
         try device.store.database.write(Transaction(id: id, mutations: attempt.mutations, clientTime: 1))
         // Notifies the engine of it.
-        try await device.store.outbox.retryFailed()
+        try await device.store.outbox.retryStalled()
         try await kit.settle()
         #expect(try device.store.database.pendingCount() == 0)
-        return try await device.store.outbox.parked().first?.rejection.code
+        return try await device.store.outbox.rejected().first?.rejection.code
     }
 }

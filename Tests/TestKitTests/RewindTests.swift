@@ -26,7 +26,7 @@ import TidemarkTestKit
         desk.ann.goOnline()
         try await desk.kit.settle()
         #expect(try self.note(note.id, desk)?.likes == 14)
-        #expect(desk.ann.store.metrics.reoffered == 1 && desk.ann.store.metrics.rewinds == 1)
+        #expect(desk.ann.store.metrics.resent == 1 && desk.ann.store.metrics.rewinds == 1)
         guard case .committed? = try await liked.steps.first(where: { _ in true }) else {
             Issue.record("it is not committed again")
             return
@@ -54,13 +54,13 @@ import TidemarkTestKit
         desk.kit.faults.restoreServer(from: backup)
         try await desk.kit.settle()
         #expect(try self.note(note.id, desk) == nil)
-        let parked = try #require(try await desk.ann.store.outbox.parked().first)
+        let parked = try #require(try await desk.ann.store.outbox.rejected().first)
         #expect(parked.rejection.code == .notFound)
 
         desk.bob.goOnline()
         try await desk.kit.settle()
         #expect(try self.note(note.id, desk)?.likes == 5)
-        #expect(try await desk.ann.store.outbox.parked().isEmpty)
+        #expect(try await desk.ann.store.outbox.rejected().isEmpty)
         try desk.kit.expectConverged()
     }
 
@@ -79,11 +79,11 @@ import TidemarkTestKit
         try await desk.ann.store.repository(Note.self).create(Note(room: room.id, text: "pending"))
         desk.kit.faults.restoreServer(from: backup)
         try await desk.kit.settle()
-        #expect(try await desk.bob.store.outbox.parked().count == 1)
+        #expect(try await desk.bob.store.outbox.rejected().count == 1)
         desk.ann.goOnline()
         try await desk.kit.settle()
         #expect(try Set(desk.texts()) == ["ann's", "bob's", "pending"] && desk.texts().count == 3)
-        for client in [desk.ann, desk.bob] { #expect(try await client.store.outbox.parked().isEmpty) }
+        for client in [desk.ann, desk.bob] { #expect(try await client.store.outbox.rejected().isEmpty) }
         try desk.kit.expectConverged()
     }
 
@@ -95,14 +95,14 @@ import TidemarkTestKit
         desk.bob.goOffline()
         desk.kit.faults.restoreServer(from: backup)
         try await desk.kit.settle()
-        let rescued = try await desk.ann.store.rescued()
+        let rescued = try await desk.ann.store.lostRecords()
         #expect(rescued.map(\.collection) == ["notes"] && rescued.first?.author == "bob")
         #expect(rescued.first?.body.contains("lost") == true)
         #expect(rescued.map(\.isBack) == [false])
         desk.bob.goOnline()
         try await desk.kit.settle()
-        #expect(try await desk.ann.store.rescued().map(\.isBack) == [true])
-        try await desk.ann.store.discardRescued()
-        #expect(try await desk.ann.store.rescued().isEmpty)
+        #expect(try await desk.ann.store.lostRecords().map(\.isBack) == [true])
+        try await desk.ann.store.discardLostRecords()
+        #expect(try await desk.ann.store.lostRecords().isEmpty)
     }
 }

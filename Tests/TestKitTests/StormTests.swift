@@ -124,8 +124,8 @@ import TidemarkTestKit
         desk.bob.goOnline()
         try await desk.kit.settle()
         #expect(Set(try desk.texts()) == ["behind it", "to him"])
-        #expect(try await desk.bob.store.repository(Note.self).readAll(in: ScopeID(record: other.id)).count == 2)
-        #expect(try await desk.bob.store.outbox.parked().count == 1)
+        #expect(try await desk.bob.store.repository(Note.self).readAll(in: .of(other.id)).count == 2)
+        #expect(try await desk.bob.store.outbox.rejected().count == 1)
     }
 
     @Test func `deletions, second creations and children of deleted records converge in any order`() async throws {
@@ -164,7 +164,7 @@ import TidemarkTestKit
             desk.bob.goOnline()
             try await desk.kit.settle()
             for client in [desk.ann, desk.bob] {
-                for parked in try await client.store.outbox.parked() { try await parked.discard() }
+                for parked in try await client.store.outbox.rejected() { try await parked.discard() }
             }
             try desk.kit.expectConverged()
         }

@@ -23,7 +23,7 @@ public struct Typing: Sendable {
     /// `ChatLimits.typingPause`, and it expires by itself. Without a connection nothing happens.
     public func setTyping(in conversation: UUID) {
         guard throttle.admits(conversation, now: store.uptime.now, limits) else { return }
-        store.send(ephemeral: Self.kind, in: ScopeID(record: conversation), lifetime: limits.typingLifetime)
+        store.send(ephemeral: Self.kind, in: .of(conversation), lifetime: limits.typingLifetime)
     }
 
     /// Observes the others who are typing in a conversation: now and after each change; ends with its task.

@@ -23,9 +23,9 @@ public struct Conversation: Hashable, Sendable, Identifiable {
     public let lastMessage: MessageSummary?
     public let unread: Unread
     /// The time when the server accepted it; until then, the time of its creation on this device.
-    public let created: Date
+    public let createdAt: Date
     /// The server's time of the last change of the conversation itself; `nil` until it is committed.
-    public let updated: Date?
+    public let updatedAt: Date?
     public let syncState: RecordState
     /// The progress of sending the user's changes to it, with the attempts; `nil` when nothing waits.
     public let sending: PendingWrite?
@@ -33,7 +33,7 @@ public struct Conversation: Hashable, Sendable, Identifiable {
     public init(
         id: UUID, kind: Kind, participants: [Participant], adminIDs: Set<UserID> = [], name: String? = nil,
         imageURL: URL? = nil, creator: UserID, lastMessage: MessageSummary? = nil,
-        unread: Unread = Unread(count: 0, isExact: true), created: Date, updated: Date? = nil,
+        unread: Unread = Unread(count: 0, isExact: true), createdAt: Date, updatedAt: Date? = nil,
         syncState: RecordState = .synced, sending: PendingWrite? = nil
     ) {
         self.id = id
@@ -45,8 +45,8 @@ public struct Conversation: Hashable, Sendable, Identifiable {
         self.creator = creator
         self.lastMessage = lastMessage
         self.unread = unread
-        self.created = created
-        self.updated = updated
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
         self.syncState = syncState
         self.sending = sending
     }
@@ -93,7 +93,7 @@ public struct MessageSummary: Hashable, Sendable {
 
 /// The messages of others that the user has not read.
 public struct Unread: Hashable, Sendable {
-    /// The number, at most `ChatLimits.unreadMax`; never more than there are.
+    /// The number, at most `ChatLimits.maxUnread`; never more than there are.
     public let count: Int
     /// True when the number is exact. False while older messages or marks of the user's other devices are still to
     /// arrive, or when the bound was reached: there may be more.

@@ -17,7 +17,7 @@ public struct Message: Hashable, Sendable, Identifiable {
     /// id for equal times. It never changes.
     public let sentAt: Date
     /// The time when the server accepted it; until then, the time of its creation on this device.
-    public let created: Date
+    public let createdAt: Date
     /// The server's time of this state; `nil` until it is committed. Messages do not change, so it stays.
     public let serverTime: Date?
     /// The server's number; `nil` until it is committed.
@@ -35,7 +35,7 @@ public struct Message: Hashable, Sendable, Identifiable {
 
     public init(
         id: UUID, conversationID: UUID, senderID: UserID, senderName: String? = nil, text: String,
-        attachment: MessageAttachment? = nil, sentAt: Date, created: Date, serverTime: Date? = nil,
+        attachment: MessageAttachment? = nil, sentAt: Date, createdAt: Date, serverTime: Date? = nil,
         serverID: Int64? = nil, syncState: RecordState = .synced, sending: PendingWrite? = nil,
         failure: Rejection? = nil, deliveredTo: [Receipt] = [], readBy: [Receipt] = []
     ) {
@@ -46,7 +46,7 @@ public struct Message: Hashable, Sendable, Identifiable {
         self.text = text
         self.attachment = attachment
         self.sentAt = sentAt
-        self.created = created
+        self.createdAt = createdAt
         self.serverTime = serverTime
         self.serverID = serverID
         self.syncState = syncState
@@ -57,14 +57,14 @@ public struct Message: Hashable, Sendable, Identifiable {
     }
 
     /// The server's time of the last change; `nil` until it is committed.
-    public var updated: Date? { serverTime }
+    public var updatedAt: Date? { serverTime }
 
     /// The status, computed from the rows on this device. In a group, one other member is enough for `delivered` and
     /// `read`, so that the status never goes back when members join or leave. `deliveredTo` and `readBy` have the
     /// details.
     public var status: MessageStatus {
         if failure != nil { return .failed }
-        if serverID == nil { return sending?.isWithheld == true ? .failed : .sending }
+        if serverID == nil { return sending?.isStalled == true ? .failed : .sending }
         if !readBy.isEmpty { return .read }
         return deliveredTo.isEmpty ? .sent : .delivered
     }

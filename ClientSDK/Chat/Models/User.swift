@@ -8,24 +8,24 @@ public struct User: Hashable, Sendable, Identifiable {
     public let displayName: String
     public let email: String?
     public let imageURL: URL?
-    public let created: Date
+    public let createdAt: Date
     /// The server's time of the last change; `nil` until it is committed.
-    public let updated: Date?
+    public let updatedAt: Date?
     public let syncState: RecordState
     /// The progress of sending the user's own changes, with the attempts; `nil` when nothing waits, and for other
     /// users.
     public let sending: PendingWrite?
 
     public init(
-        id: UserID, displayName: String, email: String? = nil, imageURL: URL? = nil, created: Date,
-        updated: Date? = nil, syncState: RecordState = .synced, sending: PendingWrite? = nil
+        id: UserID, displayName: String, email: String? = nil, imageURL: URL? = nil, createdAt: Date,
+        updatedAt: Date? = nil, syncState: RecordState = .synced, sending: PendingWrite? = nil
     ) {
         self.id = id
         self.displayName = displayName
         self.email = email
         self.imageURL = imageURL
-        self.created = created
-        self.updated = updated
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
         self.syncState = syncState
         self.sending = sending
     }

@@ -54,7 +54,7 @@ extension Message {
         text = record.text ?? ""
         attachment = record.attachment?.attachment
         sentAt = record.sentAt
-        created = record.createdTime ?? record.sentAt
+        createdAt = record.createdTime ?? record.sentAt
         serverTime = record.serverTime
         serverID = record.serverID
         syncState = record.syncState ?? .pending

@@ -40,8 +40,8 @@ extension User {
         displayName = record.displayName
         email = record.email
         imageURL = record.imageURL
-        created = record.createdTime ?? .distantPast
-        updated = record.serverTime
+        createdAt = record.createdTime ?? .distantPast
+        updatedAt = record.serverTime
         syncState = record.syncState ?? .pending
         self.sending = sending
     }

@@ -25,12 +25,12 @@ struct ConversationList: Sendable {
         let latest = now + MessageClock.aheadMax
         let rows = try snapshot.rows(
             Self.sql(choice),
-            [.string(snapshot.account.text), .integer(Int64(limits.unreadMax) + 1), .integer(latest)] + chosen,
+            [.string(snapshot.account.text), .integer(Int64(limits.maxUnread) + 1), .integer(latest)] + chosen,
             as: Row.self)
         let records =
             choice == .all
-            ? try snapshot.models(ConversationRecord.self, "")
-            : try snapshot.models(ConversationRecord.self, where: .is(\.id, oneOf: rows.map(\.id)))
+            ? try snapshot.readAll(ConversationRecord.self, "")
+            : try snapshot.readAll(ConversationRecord.self, where: .is(\.id, oneOf: rows.map(\.id)))
         let recordByID = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         let waiting = records.filter { ($0.syncState ?? .pending) != .synced }.map(\.id)
         let writes = try snapshot.pendingWrites(to: waiting, of: ConversationRecord.collection)
@@ -84,7 +84,7 @@ struct ConversationList: Sendable {
 
     private func profiles(of users: Set<String>, _ snapshot: StoreSnapshot) throws -> [UserID: User] {
         let ids = users.map { ChatID.profile(of: UserID($0)) }
-        let profiles = try snapshot.models(UserRecord.self, where: .is(\.id, oneOf: ids)).compactMap { User($0) }
+        let profiles = try snapshot.readAll(UserRecord.self, where: .is(\.id, oneOf: ids)).compactMap { User($0) }
         return Dictionary(profiles.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -92,8 +92,8 @@ struct ConversationList: Sendable {
     /// arrived the count is unknown, because everything would look unread.
     private func unread(_ row: Row) -> Unread {
         guard !row.isMarkUnknown else { return Unread(count: 0, isExact: false) }
-        let isBounded = row.unread > limits.unreadMax
-        return Unread(count: min(row.unread, limits.unreadMax), isExact: row.isComplete && !isBounded)
+        let isBounded = row.unread > limits.maxUnread
+        return Unread(count: min(row.unread, limits.maxUnread), isExact: row.isComplete && !isBounded)
     }
 
     /// The latest plausible time of a message of the conversation `c`, as in `MessageClock`.
@@ -216,8 +216,8 @@ extension Conversation {
         creator = record.author.map { UserID($0) } ?? account
         self.lastMessage = lastMessage
         self.unread = unread
-        created = record.createdTime ?? .distantPast
-        updated = record.serverTime
+        createdAt = record.createdTime ?? .distantPast
+        updatedAt = record.serverTime
         syncState = record.syncState ?? .pending
         self.sending = sending
     }

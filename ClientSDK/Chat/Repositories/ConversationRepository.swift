@@ -41,7 +41,7 @@ public protocol ConversationRepository: Sendable {
     /// deleted on all devices when the server has the deletion. Only the user who opened it may do so; messages that
     /// others write meanwhile are refused.
     ///
-    /// - Throws: `ChatError.notFound`, or `StoreError` with `refused(.forbidden)` for a user who may not.
+    /// - Throws: `ChatError.notFound`, or `StoreError` with `rejected(.forbidden)` for a user who may not.
     func delete(_ conversation: UUID) async throws
 
     /// Observes the presence of a conversation's members, by user: now and after each change; without a connection

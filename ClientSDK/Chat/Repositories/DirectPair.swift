@@ -21,7 +21,7 @@ struct DirectPair: Hashable, Sendable {
 
     /// Returns the first id that is not known to be taken.
     func free(_ snapshot: StoreSnapshot) throws -> UUID? {
-        let refused = Set(try snapshot.parked().compactMap(\.refusedID))
+        let refused = Set(try snapshot.rejected().compactMap(\.refusedID))
         return try ids.first { id in
             guard try snapshot.read(ConversationRecord.self, id) == nil else { return false }
             // A held scope is the other side's creation, which is arriving.
@@ -43,7 +43,7 @@ struct DirectPair: Hashable, Sendable {
     }
 }
 
-extension ParkedTransaction {
+extension RejectedTransaction {
     /// The conversation that this transaction was to open, when another one has its id.
     fileprivate var refusedID: UUID? {
         guard [.idConflict, .gone].contains(rejection.code), mutations.count == 1,

@@ -53,7 +53,7 @@ struct MessageClock: Sendable {
     /// Orders by time, then by id.
     func isEarlier(_ left: Message, _ right: Message) -> Bool {
         let (one, other) = (
-            place(sentAt: left.sentAt, created: left.created), place(sentAt: right.sentAt, created: right.created)
+            place(sentAt: left.sentAt, created: left.createdAt), place(sentAt: right.sentAt, created: right.createdAt)
         )
         return one == other ? UniqueID(left.id) < UniqueID(right.id) : one < other
     }
@@ -62,6 +62,6 @@ struct MessageClock: Sendable {
 extension Message {
     /// True when the sender's clock was more than a day ahead of the server's: use `created`, not `sentAt`.
     public var isClockAhead: Bool {
-        sentAt.timeIntervalSince(created) > Double(MessageClock.aheadMax) / 1_000
+        sentAt.timeIntervalSince(createdAt) > Double(MessageClock.aheadMax) / 1_000
     }
 }

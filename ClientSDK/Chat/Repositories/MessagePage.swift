@@ -24,7 +24,7 @@ struct MessagePage: Sendable {
     func read(_ snapshot: StoreSnapshot) throws -> [Message] {
         let clock = try MessageClock(now: now, in: conversation, snapshot)
         let records = try believed(clock, snapshot) + ahead(clock, snapshot)
-        let tracks = try snapshot.models(ReceiptRecord.self, "WHERE scope = ?", [.id(conversation)])
+        let tracks = try snapshot.readAll(ReceiptRecord.self, "WHERE scope = ?", [.id(conversation)])
             .compactMap { ReceiptTrack($0) }
         let unsent = records.filter { $0.syncState == .pending || $0.syncState == .failed }.map(\.id)
         let pending = try snapshot.pendingWrites(to: unsent, of: MessageRecord.collection)
@@ -52,7 +52,7 @@ struct MessagePage: Sendable {
         case nil: arguments.append(.date(clock.latest))
         }
         clause += " ORDER BY sentAt DESC, local_id DESC LIMIT ?"
-        return try snapshot.models(MessageRecord.self, clause, arguments + [.integer(Int64(limit))])
+        return try snapshot.readAll(MessageRecord.self, clause, arguments + [.integer(Int64(limit))])
     }
 
     static let aheadClause = """
@@ -63,7 +63,7 @@ struct MessagePage: Sendable {
     private func ahead(_ clock: MessageClock, _ snapshot: StoreSnapshot) throws -> [MessageRecord] {
         // A page before a time needs all of them: it is unknown how many are later.
         let most = end == nil ? Int64(limit) : -1
-        let found = try snapshot.models(
+        let found = try snapshot.readAll(
             MessageRecord.self, Self.aheadClause, [.id(conversation), .date(clock.latest), .integer(most)])
         guard let end = place(of: end, clock) else { return found }
         return found.filter { record in
@@ -83,10 +83,10 @@ struct MessagePage: Sendable {
 
     private func refused(_ clock: MessageClock, _ snapshot: StoreSnapshot) throws -> [Message] {
         let end = place(of: end, clock)
-        return try snapshot.refused(MessageRecord.self).compactMap { record, transaction in
+        return try snapshot.rejectedCreations(MessageRecord.self).compactMap { record, transaction in
             guard record.conversationId == conversation else { return nil }
             let message = Message(record, account: snapshot.account, failure: transaction.rejection)
-            let place = clock.place(sentAt: message.sentAt, created: message.created)
+            let place = clock.place(sentAt: message.sentAt, created: message.createdAt)
             guard let end else { return message }
             guard place == end.date, let id = end.id else { return place < end.date ? message : nil }
             return UniqueID(record.id) < UniqueID(id) ? message : nil

@@ -28,12 +28,12 @@ public protocol MessageRepository: Sendable {
     ///
     /// - Throws: `StoreError` when the file cannot be read.
     func search(
-        _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
+        _ text: String, in conversation: UUID?, order: MessageSearchOrder, limit: Int
     ) async throws -> [MessageHit]
 
     /// Observes the result of `search`: now and after each change.
     func observeSearch(
-        _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
+        _ text: String, in conversation: UUID?, order: MessageSearchOrder, limit: Int
     ) -> LiveValues<[MessageHit]>
 
     /// Writes a message; it is durable and visible when this returns.
@@ -48,13 +48,13 @@ public protocol MessageRepository: Sendable {
     /// not wait for its bytes; users who see it earlier see the preview.
     ///
     /// - Throws: `StoreError` when the attachment is larger than 8 KiB as JSON, or the bytes are more than
-    ///   `BlobPolicy.bytesMax`; `ChatError.otherBytes` when the attachment was made from other bytes.
+    ///   `BlobPolicy.maxBytes`; `ChatError.otherBytes` when the attachment was made from other bytes.
     @discardableResult
     func send(
         _ text: String, to conversation: UUID, attachment: MessageAttachment, bytes: Data
     ) async throws -> Message
 
-    /// Returns the bytes of an attachment: from this device, or else from the server. `store.blobs.look(at:in:)` waits
+    /// Returns the bytes of an attachment: from this device, or else from the server. `store.blobs.observe(_:in:)` waits
     /// for them for as long as the app iterates.
     ///
     /// - Throws: `BlobError` when they are not available, `ChatError.noBytes` when the attachment does not refer to

@@ -12,17 +12,17 @@ struct MessageSearch: Sendable {
     /// - Parameter now: the device's time.
     func read(_ snapshot: StoreSnapshot, now: Milliseconds) throws -> [MessageHit] {
         switch order {
-        case .relevance: return try found(snapshot, orderBy: .relevance)
-        case .recency:
+        case .relevance: return try found(snapshot, order: .relevance)
+        case .newestFirst:
             let latestFirst = SearchOrder.by(.descending("sentAt"))
             let clock = try MessageClock(now: now, in: conversation, snapshot)
             guard try clock.isAnyAhead(in: conversation, snapshot) else {
-                return try found(snapshot, orderBy: latestFirst)
+                return try found(snapshot, order: latestFirst)
             }
             let latest = FieldValue.date(clock.latest)
-            let believed = try found(snapshot, where: .atMost("sentAt", latest), orderBy: latestFirst)
+            let believed = try found(snapshot, where: .atMost("sentAt", latest), order: latestFirst)
             // Sorted by the order of their creation.
-            let ahead = try found(snapshot, where: .greater("sentAt", latest), orderBy: .recency)
+            let ahead = try found(snapshot, where: .greater("sentAt", latest), order: .newestFirst)
             let all = (believed + ahead).sorted { clock.isEarlier($1.message, $0.message) }
             return Array(all.prefix(limit))
         }
@@ -32,7 +32,7 @@ struct MessageSearch: Sendable {
         _ snapshot: StoreSnapshot, where filter: Filter? = nil, orderBy order: SearchOrder
     ) throws -> [MessageHit] {
         let hits = try snapshot.search(
-            text, in: MessageRecord.self, where: filter, orderBy: order, limit: limit,
+            text, in: MessageRecord.self, where: filter, order: order, limit: limit,
             in: conversation.map { ScopeID(record: $0) })
         var tracks: [UUID: [ReceiptTrack]] = [:]
         let pending = try snapshot.pendingWrites(
@@ -40,7 +40,7 @@ struct MessageSearch: Sendable {
         return try hits.map { hit in
             let room = hit.model.conversationId
             if tracks[room] == nil {
-                tracks[room] = try snapshot.models(ReceiptRecord.self, "WHERE scope = ?", [.id(room)])
+                tracks[room] = try snapshot.readAll(ReceiptRecord.self, "WHERE scope = ?", [.id(room)])
                     .compactMap { ReceiptTrack($0) }
             }
             return MessageHit(

@@ -13,7 +13,7 @@ struct ReceiptWriter: Sendable {
 
     /// Writes one transaction for up to `ChatLimits.receiptsAtOnce` conversations.
     func write(_ kind: ReceiptKind, _ marks: [UUID: Int64]) async throws {
-        let (account, time, timesMax) = (store.account, store.environment.now(), limits.receiptTimesMax)
+        let (account, time, timesMax) = (store.account, store.environment.now(), limits.maxReceiptTimes)
         var rest = marks.filter { $0.value > 0 }.sorted { UniqueID($0.key) < UniqueID($1.key) }[...]
         while !rest.isEmpty {
             try await store.write { batch in

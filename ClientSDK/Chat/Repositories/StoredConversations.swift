@@ -98,13 +98,13 @@ struct StoredConversations: ConversationRepository {
     func delete(_ conversation: UUID) async throws {
         do {
             try await store.repository(ConversationRecord.self).delete(conversation)
-        } catch let error as StoreError where [.refused(.notFound), .refused(.gone)].contains(error.code) {
+        } catch let error as StoreError where [.rejected(.notFound), .rejected(.gone)].contains(error.code) {
             throw ChatError.notFound
         }
     }
 
     func observePresence(in conversation: UUID) -> AsyncStream<[UserID: Presence]> {
-        store.presence(in: ScopeID(record: conversation))
+        store.presence(in: .of(conversation))
     }
 
     func rename(_ group: UUID, to name: String) async throws { try await edit(group) { $0.name = name } }
@@ -119,7 +119,7 @@ struct StoredConversations: ConversationRepository {
                 guard record.kind != Conversation.Kind.direct.rawValue else { throw ChatError.direct }
                 change(&record)
             }
-        } catch let error as StoreError where error.code == .refused(.notFound) {
+        } catch let error as StoreError where error.code == .rejected(.notFound) {
             throw ChatError.notFound
         }
     }

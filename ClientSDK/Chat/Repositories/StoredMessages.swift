@@ -36,7 +36,7 @@ final class StoredMessages: MessageRepository {
     }
 
     func page(before message: Message, limit: Int) async throws -> [Message] {
-        let end = MessagePage.End.message(message.id, sentAt: message.sentAt, created: message.created)
+        let end = MessagePage.End.message(message.id, sentAt: message.sentAt, created: message.createdAt)
         let page = MessagePage(message.conversationID, before: end, limit: limit, now: store.environment.now())
         return try await self.page(page, of: message.conversationID, limit)
     }
@@ -52,14 +52,14 @@ final class StoredMessages: MessageRepository {
     }
 
     func search(
-        _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
+        _ text: String, in conversation: UUID?, order: MessageSearchOrder, limit: Int
     ) async throws -> [MessageHit] {
         let search = MessageSearch(text: text, conversation: conversation, order: order, limit: limit)
         return try await store.read { [now = store.environment.now()] in try search.read($0, now: now) }
     }
 
     func observeSearch(
-        _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
+        _ text: String, in conversation: UUID?, order: MessageSearchOrder, limit: Int
     ) -> LiveValues<[MessageHit]> {
         let search = MessageSearch(text: text, conversation: conversation, order: order, limit: limit)
         return store.observe { [now = store.environment.now] in try search.read($0, now: now()) }
@@ -92,7 +92,7 @@ final class StoredMessages: MessageRepository {
             sentAt: Date(timeIntervalSince1970: Double(nextTime(now, after: newest)) / 1_000),
             kind: attachment?.kind.rawValue, attachment: attachment.map { AttachmentField($0) })
         try await store.write { batch in
-            if let bytes { batch.keep(bytes, in: ScopeID(record: conversation)) }
+            if let bytes { batch.addBlob(bytes, in: .of(conversation)) }
             batch.create(record)
         }
         return Message(record, account: account)
@@ -101,7 +101,7 @@ final class StoredMessages: MessageRepository {
     // MARK: Bytes
 
     func bytes(of attachment: MessageAttachment, in conversation: UUID) async throws -> Data {
-        try await store.blobs.read(try digest(attachment), in: ScopeID(record: conversation))
+        try await store.blobs.read(try digest(attachment), in: .of(conversation))
     }
 
     func status(of attachment: MessageAttachment, in conversation: UUID) -> LiveValues<BlobStatus> {
@@ -113,11 +113,11 @@ final class StoredMessages: MessageRepository {
                 }
             })
         }
-        return store.blobs.status(of: digest, in: ScopeID(record: conversation))
+        return store.blobs.status(of: digest, in: .of(conversation))
     }
 
     func retry(_ attachment: MessageAttachment, in conversation: UUID) async throws {
-        try await store.blobs.retry(try digest(attachment), in: ScopeID(record: conversation))
+        try await store.blobs.retry(try digest(attachment), in: .of(conversation))
     }
 
     private func digest(_ attachment: MessageAttachment) throws(ChatError) -> BlobDigest {
@@ -128,10 +128,10 @@ final class StoredMessages: MessageRepository {
     /// Returns the device's time, or the time right after the newest message if that is not too far ahead.
     private func nextTime(_ now: Milliseconds, after newest: Milliseconds) -> Milliseconds {
         lastSent.withLock { last in
-            let isNear = newest >= now && newest - now < limits.clockLeadMax
+            let isNear = newest >= now && newest - now < limits.maxClockLead
             let time = max(isNear ? newest + 1 : now, last + 1)
             // A clock that was set back must not push messages into the future forever.
-            last = time - now < limits.clockLeadMax ? time : now
+            last = time - now < limits.maxClockLead ? time : now
             return last
         }
     }
@@ -153,23 +153,23 @@ final class StoredMessages: MessageRepository {
     }
 
     /// Returns the failed write that created the message.
-    private func withheld(_ message: UUID) async throws -> FailedTransaction? {
+    private func withheld(_ message: UUID) async throws -> StalledTransaction? {
         let key = RecordKey(collection: MessageRecord.collection, id: UniqueID(message))
-        return try await store.outbox.failed().first { failed in failed.mutations.contains { $0.key == key } }
+        return try await store.outbox.stalled().first { failed in failed.mutations.contains { $0.key == key } }
     }
 
     private enum Failure: Sendable {
-        case refused(ParkedTransaction)
+        case refused(RejectedTransaction)
         case unanswered
     }
 
     private func failure(of message: UUID) async throws -> Failure? {
         try await store.read { snapshot in
-            if let refused = try snapshot.refused(MessageRecord.self).first(where: { $0.model.id == message }) {
+            if let refused = try snapshot.rejectedCreations(MessageRecord.self).first(where: { $0.model.id == message }) {
                 return .refused(refused.transaction)
             }
             let pending = try snapshot.pendingWrites(to: [message], of: MessageRecord.collection)
-            return pending.values.contains { $0.isWithheld } ? .unanswered : nil
+            return pending.values.contains { $0.isStalled } ? .unanswered : nil
         }
     }
 

@@ -9,7 +9,7 @@ struct StoredUsers: UserRepository {
 
     func observe() -> LiveValues<[User]> {
         store.observe { snapshot in
-            let records = try snapshot.models(UserRecord.self, where: .all, order: [.by(\.displayName), .by(\.id)])
+            let records = try snapshot.readAll(UserRecord.self, where: .all, order: [.by(\.displayName), .by(\.id)])
             return try User.users(records, snapshot)
         }
     }

@@ -47,11 +47,11 @@ import TidemarkTestKit
                 for try await page in chat.messages.observe(conversation.id, newest: 20) { show(page) }
             } else {
                 let status = try await chat.store.syncNow()
-                if case .refused(let reason) = status.phase { throw ExampleFailure(reason: "not sent: \(reason)") }
+                if case .rejected(let reason) = status.connection { throw ExampleFailure(reason: "not sent: \(reason)") }
                 switch status.activity {
                 case .offline, .updateRequired, .error:
-                    throw ExampleFailure(reason: "not sent: \(chat.store.currentStatus.phase)")
-                case .idle, .syncing, .completed: break
+                    throw ExampleFailure(reason: "not sent: \(chat.store.currentStatus.connection)")
+                case .disconnected, .syncing, .upToDate: break
                 }
                 for try await page in chat.messages.observe(conversation.id, newest: 20)
                 where !page.contains(where: { $0.status == .sending }) {

@@ -35,9 +35,9 @@ import TidemarkTestKit
         let order = try await takeOrder(in: shop)
         try await shop.orders.updateOrderStatus(order.id, to: .ready)
         let status = try await store.syncNow()
-        if case .refused(let reason) = status.phase { throw ExampleFailure("not sent: \(reason)") }
-        guard status.pending == 0 else { throw ExampleFailure("not sent: \(status.phase)") }
-        if let refused = try await store.outbox.parked().first {
+        if case .rejected(let reason) = status.connection { throw ExampleFailure("not sent: \(reason)") }
+        guard status.pending == 0 else { throw ExampleFailure("not sent: \(status.connection)") }
+        if let refused = try await store.outbox.rejected().first {
             throw ExampleFailure("refused: \(refused.rejection.message)")
         }
         try await show(shop, "On the server:")

@@ -41,7 +41,7 @@ extension Ticket {
     /// Returns the tickets of a shop, each with its newest message.
     static func reckoned(_ tickets: [Ticket], in snapshot: StoreSnapshot) throws -> [Ticket] {
         guard let shop = tickets.first?.shopId else { return tickets }
-        let newest = try snapshot.models(
+        let newest = try snapshot.readAll(
             TicketMessage.self,
             """
             WHERE local_id IN (

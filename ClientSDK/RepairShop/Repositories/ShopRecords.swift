@@ -30,7 +30,7 @@ public struct ShopRecords<Model: ShopRecord>: Sendable {
     /// - Throws: `RepairShopError.notFound` for a record that neither has; `StoreError` with `unreachable` when the
     ///   server may have it but cannot be asked.
     public func read(_ id: UUID) async throws -> Model {
-        let model = try await store.repository(Model.self).fetch(id, in: ScopeID(record: shop))
+        let model = try await store.repository(Model.self).fetch(id, in: .of(shop))
         guard let model, model.shopId == shop else { throw notFound(id) }
         return try await store.read { [reckon] snapshot in try reckon([model], snapshot).first ?? model }
     }
@@ -101,7 +101,7 @@ public struct ShopRecords<Model: ShopRecord>: Sendable {
                     SELECT 1 AS yes FROM tidemark_scope_page
                     WHERE scope = ? AND collection = ? AND is_complete = 0 AND remaining IS NOT 0
                     """, [.string(scope.text), .string(Model.collection)])
-                let records = try snapshot.models(Model.self, where: filter, order: order, in: scope)
+                let records = try snapshot.readAll(Model.self, where: filter, order: order, in: scope)
                 return Listing(records: try reckon(records, snapshot), isLoading: !filling.isEmpty)
             })
     }

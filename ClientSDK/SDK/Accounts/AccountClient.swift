@@ -3,7 +3,7 @@ import TidemarkModel
 
 /// Signs a person in at a server that has accounts of its own, and gives the tokens that a store connects by.
 ///
-///     let accounts = AccountClient(keeping: keychain) { path, body in try await post(path, body) }
+///     let accounts = AccountClient(storage: keychain) { path, body in try await post(path, body) }
 ///     let user = try await accounts.logIn("ann@example.com", password: password, client: device)
 ///     try store.connect(to: server, transport: transport) { try await accounts.token() }
 ///
@@ -21,7 +21,7 @@ public actor AccountClient {
     /// - Throws: any error of the network. The client passes it on and signs nobody out.
     public typealias Post = @Sendable (_ path: String, _ body: Data) async throws -> (status: Int, body: Data)
 
-    private let keeper: any SignInKeeping
+    private let keeper: any SignInStorage
     private let workspace: String?
     private let post: Post
     private var isBusy = false
@@ -31,7 +31,7 @@ public actor AccountClient {
     ///   - workspace: the workspace, where the server has several with accounts; `nil` for its only one.
     ///   - keeper: stores the sign-in, usually in a keychain.
     ///   - post: carries the calls.
-    public init(workspace: String? = nil, keeping keeper: any SignInKeeping, post: @escaping Post) {
+    public init(workspace: String? = nil, keeping keeper: any SignInStorage, post: @escaping Post) {
         self.workspace = workspace
         self.keeper = keeper
         self.post = post
@@ -86,7 +86,7 @@ public actor AccountClient {
             let fields: Fields
             do {
                 fields = try await call("refresh", ["refresh": kept.refresh])
-            } catch AccountFailure.refused {
+            } catch AccountFailure.rejected {
                 // A login may have replaced the sign-in meanwhile: then it is kept.
                 if try await keeper.signIn() == kept { try await keeper.keep(nil) }
                 throw AccountFailure.signedOut
@@ -117,7 +117,7 @@ public actor AccountClient {
         guard case .string(let name)? = fields["user"], let user = UserID(checking: name),
             case .string(let token)? = fields["token"], case .string(let refresh)? = fields["refresh"]
         else { throw AccountFailure.notAnAnswer }
-        try await keeper.keep(KeptSignIn(user: name, refresh: refresh))
+        try await keeper.keep(StoredSignIn(user: name, refresh: refresh))
         return (user, token)
     }
 

@@ -1,7 +1,7 @@
 import TidemarkModel
 
 /// The stored sign-in of a device. It is as secret as a password.
-public struct KeptSignIn: Codable, Hashable, Sendable, CustomStringConvertible {
+public struct StoredSignIn: Codable, Hashable, Sendable, CustomStringConvertible {
     /// The user's name, for `SyncStore.open`.
     public var user: String
     /// The refresh token that buys the next tokens.
@@ -13,21 +13,21 @@ public struct KeptSignIn: Codable, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// A description without the secret.
-    public var description: String { "KeptSignIn(\(user))" }
+    public var description: String { "StoredSignIn(\(user))" }
 }
 
 /// Stores a device's sign-in so that it outlives the app: usually in the keychain, and not in a backup from which
 /// another device can be restored.
-public protocol SignInKeeping: Sendable {
+public protocol SignInStorage: Sendable {
     /// Returns the sign-in that was kept last, or `nil` when there is none.
     ///
     /// - Throws: an error when the keeper cannot be read; the caller's call then fails with it.
-    func signIn() async throws -> KeptSignIn?
+    func load() async throws -> StoredSignIn?
 
     /// Stores the sign-in durably before it returns; `nil` deletes the stored one.
     ///
     /// - Throws: an error when nothing was stored; the caller's call then fails with it.
-    func keep(_ signIn: KeptSignIn?) async throws
+    func save(_ signIn: StoredSignIn?) async throws
 }
 
 /// The reason why a call to accounts failed.

@@ -49,15 +49,15 @@ extension LocalDatabase {
     }
 
     private func take(_ welcome: Welcome, noting note: (SyncLogEvent) -> Void) throws {
-        var told = modelLimits
+        var serverLimits = modelLimits
         let (model, messageBytes) = (welcome.limits.model, welcome.limits.messageBytesMax)
         // At least one record must be writable whatever the server's limits are, and no transaction may exceed a
         // message.
-        told.recordBytesMax = max(1, model.recordBytesMax)
-        told.transactionBytesMax = max(1, min(model.transactionBytesMax, messageBytes - 1_024))
-        told.mutationsMax = max(1, model.mutationsMax)
+        serverLimits.recordBytesMax = max(1, model.recordBytesMax)
+        serverLimits.transactionBytesMax = max(1, min(model.transactionBytesMax, messageBytes - 1_024))
+        serverLimits.mutationsMax = max(1, model.mutationsMax)
         var hasLost = false
-        let events = try change { [told] db in
+        let events = try change { [serverLimits] db in
             let welcome = try resolve(welcome, db)
             hasLost = !welcome.purged.isEmpty
             let last = try OutboxCounts(db).number
@@ -95,11 +95,11 @@ extension LocalDatabase {
             if isNew || wentBack || welcome.cursorState != .ok { try Journal(db: db).notePast(isNew: isNew) }
             try Meta.registered.set(1, db)
             try Meta.epoch.set(welcome.epoch, db)
-            try told.remember(db)
+            try serverLimits.remember(db)
             try rebase.finish()
             return rebase.events
         }
-        tell(told)
+        setServerLimits(serverLimits)
         welcomedAt.set(welcome.now)
         cutLog(isNeeded: hasLost)
         for event in events { note(event) }

@@ -26,30 +26,30 @@ extension LocalDatabase {
         let records = RecordTable(db, self)
         let from = try highestNumber(db)
         let reoffering = Reoffering(records, account: account, now: welcome.now, lostFrom: welcome.lost)
-        var counts = RewindCounts()
+        var counts = LossCounts()
         try Meta.rewoundWritten.set(OutboxCounts(db).written, db)
         if try welcome.settledThrough < Meta.ackedThrough.integer(db) ?? 0 {
-            (counts.reoffered, counts.missing) = try reoffering.reoffer(above: welcome.settledThrough, rebase: &rebase)
+            (counts.resent, counts.missing) = try reoffering.reoffer(above: welcome.settledThrough, rebase: &rebase)
         }
         let oldest = welcome.now - limits.journalLifetime
         guard let first = welcome.lost else {
             let former = try Journal(db: db).former(from: .max, end: 0, after: oldest)
-            counts.reoffered += try reoffering.reoffer(former: former, rebase: &rebase)
-            return counts == RewindCounts() ? nil : .rewound(from: from, to: nil, counts)
+            counts.resent += try reoffering.reoffer(former: former, rebase: &rebase)
+            return counts == LossCounts() ? nil : .serverWentBack(from: from, to: nil, counts)
         }
         try parkUnknown(from: first, through: welcome.settledThrough, at: welcome.now, db, rebase: &rebase)
         let end = try welcome.rewind.flatMap { try PastCursors(db: db).number(of: $0.end) } ?? 0
         let former = try Journal(db: db).former(from: first, end: end, after: oldest)
-        counts.reoffered += try reoffering.reoffer(former: former, rebase: &rebase)
+        counts.resent += try reoffering.reoffer(former: former, rebase: &rebase)
         var withdrawn: Set<ScopeID> = []
         let regained = Set(welcome.added.map(\.scope))
         for scope in welcome.purged where !regained.contains(scope) {
             if let held = try ScopeTable(db: db).held(scope), held.since >= first { continue }
             withdrawn.insert(scope)
         }
-        counts.rescued = try Rescue(records: records, bytesMax: limits.rescueBytesMax)
+        counts.lostRecords = try Rescue(records: records, bytesMax: limits.rescueBytesMax)
             .keep(from: first, besides: withdrawn, at: welcome.now)
-        return .rewound(from: from, to: first - 1, counts)
+        return .serverWentBack(from: from, to: first - 1, counts)
     }
 
     /// Parks own transactions that were lost, and whose numbers the server has settled since: a late copy of a push
@@ -63,7 +63,7 @@ extension LocalDatabase {
         for entry in try Journal(db: db).entries(through: number, lostFrom: first) {
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.touch(key) }
             rebase.note(
-                .parked(
+                .rejected(
                     transaction: UUID(entry.id), rejection: rejection, LoggedWrites(try entry.transaction().mutations)))
             _ = try Journal(db: db).refuse(entry)
         }

@@ -54,7 +54,7 @@ struct ScopeChange {
             for key in try Parking(db: records.db).park(entry, rejection, at: now) { rebase.touch(key) }
             if wentBack { try Awaiting(db: records.db).mark(entry.id, at: now) }
             rebase.note(
-                .parked(
+                .rejected(
                     transaction: UUID(entry.id), rejection: rejection, LoggedWrites(try entry.transaction().mutations)))
             // The number stays: numbers have no gaps, and the server may have accepted it before the access ended.
             switch entry.state {

@@ -88,7 +88,7 @@ struct Settlement {
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.fail(key) }
             if try Awaiting(db: db).isLikely(entry, rejection) { try Awaiting(db: db).mark(entry.id, at: now) }
             let writes = LoggedWrites(try entry.transaction().mutations)
-            rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection, writes))
+            rebase.note(.rejected(transaction: UUID(entry.id), rejection: rejection, writes))
             if !contested.isEmpty { try note(entry.transaction(), rebase: &rebase) }
         }
     }
@@ -143,7 +143,7 @@ struct Settlement {
         try Parking(db: db).park(disputed, rejection, at: now)
         for key in Set(disputed.mutations.map(\.key)).sorted() { rebase.fail(key) }
         rebase.note(
-            .parked(transaction: UUID(entry.id), rejection: rejection, LoggedWrites(disputed.mutations)))
+            .rejected(transaction: UUID(entry.id), rejection: rejection, LoggedWrites(disputed.mutations)))
         try note(disputed, rebase: &rebase)
     }
 

@@ -77,7 +77,7 @@ public final class BackgroundRefresh: Sendable {
             group.cancelAll()
             return first
         }
-        task.complete(success: status?.activity == .completed)
+        task.complete(success: status?.activity == .upToDate)
     }
 
     private func request() {

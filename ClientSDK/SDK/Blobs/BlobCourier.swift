@@ -27,20 +27,20 @@ final class BlobCourier: Sendable {
     private let lane: DatabaseLane
     private let inbox = BlobInbox()
     private let logger: Logger
-    private let tell: @Sendable (SyncLogEvent) -> Void
+    private let report: @Sendable (SyncLogEvent) -> Void
     private let state: Lock<State>
 
-    /// - Parameter tell: receives an event for each refused blob.
+    /// - Parameter report: receives an event for each refused blob.
     init(
         _ database: LocalDatabase, _ server: BlobServer, _ environment: StoreEnvironment, logger: Logger,
-        tell: @escaping @Sendable (SyncLogEvent) -> Void
+        report: @escaping @Sendable (SyncLogEvent) -> Void
     ) {
         self.database = database
         self.server = server
         self.environment = environment
         uptime = Uptime(environment.clock)
         self.logger = logger
-        self.tell = tell
+        self.report = report
         limits = server.limits
         lane = DatabaseLane(isInline: environment.isAllInline)
         state = Lock(State(downloads: BlobDownloads(limits: server.limits)))
@@ -71,7 +71,7 @@ final class BlobCourier: Sendable {
     }
 
     /// Notes the server's limit for one blob; `nil` when the server stores no blobs or does not know them.
-    func told(blobBytesMax: Int?) { state.withLock { $0.serverBytesMax = blobBytesMax ?? 0 } }
+    func setServerLimit(blobBytesMax: Int?) { state.withLock { $0.serverBytesMax = blobBytesMax ?? 0 } }
 
     /// Notes that there may be something to send.
     func wrote() { inbox.wrote() }
@@ -120,7 +120,7 @@ final class BlobCourier: Sendable {
                 // It is sent again, which changes nothing at the server.
                 logger.error("the local database refused", metadata: ["error": "\(error)"])
             }
-            if case .refused(let failure, _) = end { tell(.blobRefused(key.digest, in: key.scope, failure)) }
+            if case .refused(let failure, _) = end { report(.blobRejected(key.digest, in: key.scope, failure)) }
         case .wake(let time):
             guard let wait = alarm.set(time, now: uptime.now) else { return nil }
             await children.add { [inbox, clock = environment.clock] in
@@ -267,7 +267,7 @@ final class BlobCourier: Sendable {
     private func fetched(_ key: BlobKey) async -> Result<Data, any Error> {
         let policy = database.limits.cache.blobs
         do {
-            let bytes = try await server.get(key, bytesMax: policy.bytesMax)
+            let bytes = try await server.get(key, bytesMax: policy.maxBytes)
             guard try await hold(bytes, key) else {
                 throw BlobError(.notThere, "\(key): the account does not hold the scope")
             }

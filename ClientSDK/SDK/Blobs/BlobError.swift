@@ -14,7 +14,7 @@ public struct BlobError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The server has no such blob in this scope, or not yet, or the account may not read it. The server does not
         /// say which.
         case notThere
-        /// The blob is larger than `BlobPolicy.bytesMax`.
+        /// The blob is larger than `BlobPolicy.maxBytes`.
         case tooLarge
         /// The server cannot deliver the blob at the moment.
         case unavailable

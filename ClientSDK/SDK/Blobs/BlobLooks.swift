@@ -3,7 +3,7 @@ import GRDB
 import TidemarkModel
 
 /// The state of a blob that the app watches.
-public enum BlobLook: Hashable, Sendable {
+public enum BlobContent: Hashable, Sendable {
     /// The bytes are not on this device: show the preview. They have been requested; the error is that of the last
     /// attempt.
     case missing(BlobError?)
@@ -15,8 +15,8 @@ public enum BlobLook: Hashable, Sendable {
 ///
 /// If a blob is missing, it is requested again after one second, then less and less often, at least every 30 seconds.
 /// Without a connection, the next attempt follows the connection. All of this runs in the task that iterates.
-public struct BlobLooks: AsyncSequence, Sendable {
-    public typealias Element = BlobLook
+public struct BlobContents: AsyncSequence, Sendable {
+    public typealias Element = BlobContent
     let blobs: Blobs
     let digest: BlobDigest
     let scope: ScopeID
@@ -27,17 +27,17 @@ public struct BlobLooks: AsyncSequence, Sendable {
 
     /// Throws `CancellationError`, and errors of the database.
     public struct Iterator: AsyncIteratorProtocol {
-        private let looks: BlobLooks
+        private let looks: BlobContents
         private var backoff: Backoff
-        private var last: BlobLook?
+        private var last: BlobContent?
         private var isOver = false
 
-        init(looks: BlobLooks, backoff: Backoff) {
+        init(looks: BlobContents, backoff: Backoff) {
             self.looks = looks
             self.backoff = backoff
         }
 
-        @concurrent public mutating func next() async throws -> BlobLook? {
+        @concurrent public mutating func next() async throws -> BlobContent? {
             guard !isOver else { return nil }
             guard last != nil else { return try await first() }
             while true {
@@ -55,17 +55,17 @@ public struct BlobLooks: AsyncSequence, Sendable {
         }
 
         /// Returns the first state at once, so that the app can show something.
-        private mutating func first() async throws -> BlobLook {
+        private mutating func first() async throws -> BlobContent {
             let store = looks.blobs.store
             let key = BlobKey(scope: looks.scope, digest: looks.digest)
             let isHere = try await store.database.read { try BlobTable(db: $0).state(key) } != nil
-            let look: BlobLook = isHere ? try await ask() : .missing(nil)
+            let look: BlobContent = isHere ? try await ask() : .missing(nil)
             if case .here = look { isOver = true }
             last = look
             return look
         }
 
-        private func ask() async throws -> BlobLook {
+        private func ask() async throws -> BlobContent {
             do {
                 return .here(try await looks.blobs.read(looks.digest, in: looks.scope))
             } catch let error as BlobError {
@@ -86,7 +86,7 @@ public struct BlobLooks: AsyncSequence, Sendable {
     }
 }
 
-extension BlobLook {
+extension BlobContent {
     /// The part in which one state differs from the next; error texts are ignored.
     fileprivate var code: BlobError.Code?? {
         switch self {
@@ -98,4 +98,4 @@ extension BlobLook {
 
 // An iterator belongs to the task that made it.
 @available(*, unavailable)
-extension BlobLooks.Iterator: Sendable {}
+extension BlobContents.Iterator: Sendable {}

@@ -1,15 +1,15 @@
 /// The limits for blobs on the device.
 ///
 ///     var cache = CachePolicy()
-///     cache.blobs.heldBytesMax = 64 << 20
+///     cache.blobs.maxHeldBytes = 64 << 20
 public struct BlobPolicy: Hashable, Sendable {
     /// The most bytes of blobs that the server also has; beyond it the least recently used are evicted. `nil` for no
     /// limit.
-    public var heldBytesMax: Int64? = 256 << 20
+    public var maxHeldBytes: Int64? = 256 << 20
     /// The most bytes of blobs that still have to be sent; more are refused with `quota`. They are never evicted.
-    public var waitingBytesMax: Int64 = 1 << 30
+    public var maxWaitingBytes: Int64 = 1 << 30
     /// The most bytes of one blob, sent or fetched. The server has its own limit, 16 MiB by default.
-    public var bytesMax = 16 << 20
+    public var maxBytes = 16 << 20
     /// The kinds of network over which blobs are sent and fetched; `nil` for all. `[.wifi, .wired]` avoids metered
     /// networks: records still use every network, and blobs wait for one of these. Transfers that run when the network
     /// changes are finished. If the system reports no kind, as on Linux, all blobs are carried.

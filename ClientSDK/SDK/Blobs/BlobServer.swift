@@ -10,7 +10,7 @@ struct BlobServer: Sendable {
     func put(_ bytes: Data, as key: BlobKey) async -> BlobUploadEnd {
         let answer: HTTPAnswer
         do {
-            answer = try await exchange(.put(bytes), key, answerBytesMax: Self.refusalBytesMax)
+            answer = try await exchange(.put(bytes), key, maxAnswerBytes: Self.refusalBytesMax)
         } catch is HTTPUnsupported {
             return .refused(.unsupported, "the transport carries no blobs")
         } catch is HTTPAnswerTooLong {
@@ -34,7 +34,7 @@ struct BlobServer: Sendable {
     func get(_ key: BlobKey, bytesMax: Int) async throws(BlobError) -> Data {
         let answer: HTTPAnswer
         do {
-            answer = try await exchange(.get, key, answerBytesMax: bytesMax)
+            answer = try await exchange(.get, key, maxAnswerBytes: bytesMax)
         } catch is HTTPUnsupported {
             throw BlobError(.unsupported, "the transport carries no blobs")
         } catch is HTTPAnswerTooLong {
@@ -60,8 +60,8 @@ struct BlobServer: Sendable {
     /// The most bytes of a refusal that are read.
     private static let refusalBytesMax = 16 * 1_024
 
-    private func exchange(_ call: HTTPCall.Call, _ key: BlobKey, answerBytesMax: Int) async throws -> HTTPAnswer {
-        try await calls.exchange(call, answerBytesMax: answerBytesMax, within: limits.exchangeMax) {
+    private func exchange(_ call: HTTPCall.Call, _ key: BlobKey, maxAnswerBytes: Int) async throws -> HTTPAnswer {
+        try await calls.exchange(call, maxAnswerBytes: maxAnswerBytes, within: limits.exchangeMax) {
             Self.target(key, from: $0)
         }
     }

@@ -20,8 +20,8 @@ struct BlobTable {
     ///
     /// - Throws: `StoreError` with `tooLarge` or `quota` refused; nothing is then stored.
     func keep(_ bytes: Data, as key: BlobKey, policy: BlobPolicy, now: Milliseconds) throws {
-        guard bytes.count <= policy.bytesMax else {
-            throw StoreError(Rejection(.tooLarge, "a blob of \(bytes.count) bytes; the limit is \(policy.bytesMax)"))
+        guard bytes.count <= policy.maxBytes else {
+            throw StoreError(Rejection(.tooLarge, "a blob of \(bytes.count) bytes; the limit is \(policy.maxBytes)"))
         }
         // Keeping a refused blob again is a request to send it.
         try db.run(
@@ -47,9 +47,9 @@ struct BlobTable {
 
     private func checkRoom(_ size: Int, _ policy: BlobPolicy) throws {
         let waiting = try bytes(in: .waiting)
-        guard waiting + Int64(size) <= policy.waitingBytesMax else {
+        guard waiting + Int64(size) <= policy.maxWaitingBytes else {
             throw StoreError(
-                Rejection(.quota, "\(waiting) bytes wait to be sent; the limit is \(policy.waitingBytesMax)"))
+                Rejection(.quota, "\(waiting) bytes wait to be sent; the limit is \(policy.maxWaitingBytes)"))
         }
     }
 

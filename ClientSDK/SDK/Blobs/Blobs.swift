@@ -7,19 +7,19 @@ public import TidemarkModel
 ///
 ///     let scope = ScopeID(record: room.id)
 ///     try await store.write { t in
-///         let digest = t.keep(jpeg, in: scope)                        // durable together with the record
+///         let digest = t.addBlob(jpeg, in: scope)                        // durable together with the record
 ///         t.create(Photo(room: room.id, file: digest))
 ///     }
 ///     let bytes = try await store.blobs.read(digest, in: scope)       // on another device: fetched, checked, kept
 public struct Blobs: Sendable {
     let store: SyncStore
 
-    /// Stores bytes to be sent, without a record of their own. They are durable when this returns. `WriteBatch.keep`
+    /// Stores bytes to be sent, without a record of their own. They are durable when this returns. `WriteBatch.addBlob`
     /// stores them together with the record that refers to them.
     ///
     /// - Throws: `StoreError` with `tooLarge` or `quota` refused, by `BlobPolicy`; nothing is then stored.
     @discardableResult
-    @concurrent public func keep(_ bytes: Data, in scope: ScopeID) async throws -> BlobDigest {
+    @concurrent public func add(_ bytes: Data, in scope: ScopeID) async throws -> BlobDigest {
         let key = BlobKey(scope: scope, digest: BlobDigest(of: bytes))
         try await store.database.change { [database = store.database, now = store.environment.now()] db in
             try BlobTable(db: db).keep(bytes, as: key, policy: database.limits.cache.blobs, now: now)
@@ -59,11 +59,11 @@ public struct Blobs: Sendable {
 
     /// Watches a blob: its state, then its bytes. A missing blob is requested again for as long as the app iterates.
     ///
-    ///     for try await look in store.blobs.look(at: digest, in: scope) {
+    ///     for try await look in store.blobs.observe(digest, in: scope) {
     ///         if case .here(let bytes) = look { image = UIImage(data: bytes) }
     ///     }
-    public func look(at digest: BlobDigest, in scope: ScopeID) -> BlobLooks {
-        BlobLooks(blobs: self, digest: digest, scope: scope)
+    public func observe(_ digest: BlobDigest, in scope: ScopeID) -> BlobContents {
+        BlobContents(blobs: self, digest: digest, scope: scope)
     }
 
     /// Watches the state of the bytes: now and after each change.

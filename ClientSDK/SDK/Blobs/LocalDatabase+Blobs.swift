@@ -31,7 +31,7 @@ extension LocalDatabase {
             case .gone: break
             case .sent:
                 try table.sent(key)
-                try table.evict(above: policy.heldBytesMax)
+                try table.evict(above: policy.maxHeldBytes)
             case .refused(let failure, let error): try table.notSent(key, failure, error: error)
             case .later(let error, _): try table.notSent(key, nil, error: error)
             }
@@ -45,7 +45,7 @@ extension LocalDatabase {
         try change { [policy = limits.cache.blobs] db in
             let table = BlobTable(db: db)
             guard try table.hold(bytes, as: key, now: now) else { return false }
-            try table.evict(above: policy.heldBytesMax)
+            try table.evict(above: policy.maxHeldBytes)
             return true
         }
     }

@@ -9,11 +9,11 @@ import TidemarkModel
 ///
 /// It applies to collections whose records belong to a scope by a field, such as the messages of conversations. Scopes'
 /// own records and shared ones are always kept. Unsent records, and those that they refer to, are never evicted. Nor
-/// are those that `SyncStore.keep(_:of:)` pins; that call can also give a scope a number of its own. Evicted records
+/// are those that `SyncStore.setRetention(_:in:)` pins; that call can also give a scope a number of its own. Evicted records
 /// come back when an observed list has room for more records than there are, and when `Repository.loadOlder` asks for
 /// them.
 ///
-/// **Even of the user's own records only 100 MB stay** by default: the server has the others. Set `bytesMax` to `nil`
+/// **Even of the user's own records only 100 MB stay** by default: the server has the others. Set `maxBytes` to `nil`
 /// for an app that must show everything without a network.
 public struct CachePolicy: Hashable, Sendable {
     /// The part of a scope that is filled without being asked for.
@@ -27,18 +27,18 @@ public struct CachePolicy: Hashable, Sendable {
     /// The bytes that the file may use; above, the oldest records are evicted until it is a tenth below. `nil` for no
     /// limit. Evictions are reported by the event `evicted` and counted by `SyncStore.statistics()`; a file that was
     /// larger shrinks again.
-    public var bytesMax: Int64? = 100 * 1_000_000
+    public var maxBytes: Int64? = 100 * 1_000_000
     /// The time that records are kept after their creation; `nil` for no limit.
     public var age: Duration?
     /// The number of records that are kept of each collection of a scope; `nil` for all.
-    public var rowsMax: Int?
+    public var maxRows: Int?
     /// The number of newest records of each collection of a scope that are kept whatever the size of the file.
     public var newestKept = 50
     /// The part of each scope that is filled without being asked for.
     public var filling = Filling.everything
     /// The same for single collections, by name.
     public var fillings: [String: Filling] = [:]
-    /// The policy for the bytes that records name; they are not part of `bytesMax`.
+    /// The policy for the bytes that records name; they are not part of `maxBytes`.
     public var blobs = BlobPolicy()
     /// The time between two looks at the size while connected; at least a second.
     public var pause = Duration.seconds(60)

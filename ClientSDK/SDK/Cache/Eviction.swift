@@ -36,17 +36,17 @@ struct Eviction {
             let cutoff = Cutoff(time: now - age.components.seconds * 1_000)
             for collection in collections { count += try evict(collection, before: cutoff, newestKept: 0) }
         }
-        if let rows = policy.rowsMax {
+        if let rows = policy.maxRows {
             for collection in collections { count += try evict(collection, beyond: rows) }
         }
         for (scope, rows) in try KeepingTable(db: db).bounded() { count += try evict(scope, keepingLast: rows) }
-        if let bytes = policy.bytesMax { count += try evict(above: bytes) }
+        if let bytes = policy.maxBytes { count += try evict(above: bytes) }
         return try finish(count)
     }
 
     /// Evicts records of one scope only, whatever the policy is.
     mutating func run(_ scope: ScopeID, keepingLast rows: Int) throws -> Int {
-        guard try KeepingTable(db: db).keeping(of: scope) != .pinned else { return 0 }
+        guard try KeepingTable(db: db).retention(of: scope) != .pinned else { return 0 }
         return try finish(evict(scope, keepingLast: rows))
     }
 

@@ -3,7 +3,7 @@ import GRDB
 public import TidemarkModel
 
 /// The part of a collection's records in one scope that is on the device.
-public struct History: Hashable, Sendable {
+public struct OlderRecords: Hashable, Sendable {
     /// True when the server may have older records than those on the device.
     public var hasOlder: Bool
     /// True when older records are requested and will arrive as soon as there is a connection.
@@ -14,25 +14,25 @@ public struct History: Hashable, Sendable {
         self.isLoading = isLoading
     }
 
-    static func fetch(_ db: Database, _ collection: String, _ scope: ScopeID) throws -> History {
+    static func fetch(_ db: Database, _ collection: String, _ scope: ScopeID) throws -> OlderRecords {
         let sql = """
             SELECT is_complete, remaining IS NULL OR remaining > 0 FROM tidemark_scope_page
             WHERE scope = ? AND collection = ?
             """
         guard let row = try db.first(sql, [scope.text, collection]) else {
-            return History(hasOlder: false, isLoading: false)
+            return OlderRecords(exist: false, isLoading: false)
         }
         let hasOlder = try row.integer(0) == 0
-        return History(hasOlder: hasOlder, isLoading: try hasOlder && row.integer(1) != 0)
+        return OlderRecords(exist: hasOlder, isLoading: try hasOlder && row.integer(1) != 0)
     }
 }
 
 extension Repository {
     /// The part of the scope's records on the device, now and after each change. Show "more" while `hasOlder`.
-    public func history(of scope: ScopeID) -> LiveValues<History> {
+    public func olderRecords(in scope: ScopeID) -> LiveValues<OlderRecords> {
         LiveValues(
             store.database, of: ObservationOrigin("older \(Model.collection)"),
-            fetch: { try History.fetch($0, Model.collection, scope) }, map: { $0 })
+            fetch: { try OlderRecords.fetch($0, Model.collection, scope) }, map: { $0 })
     }
 
     /// Asks for older records of a scope: those that the cache's filling left at the server, and those that were

@@ -75,7 +75,7 @@ extension LocalDatabase {
         let (total, free, isUnwiped) = try writer.read { db in
             (try FileSize(db: db).total(), try FileSize(db: db).free(), try Meta.unwiped.integer(db) == 1)
         }
-        let bytesMax = limits.cache.bytesMax
+        let bytesMax = limits.cache.maxBytes
         let isWasteful = bytesMax.map { total > $0 && free >= total / 3 } ?? false
         guard isWasteful || (isUnwiped && total <= max(bytesMax ?? 0, Self.wipedBytesMax)) else { return false }
         try vacuum()

@@ -23,8 +23,8 @@ final class OlderDemand: Sendable {
     /// Checks the number of records in a list, while it is read.
     func look(at count: Int, _ db: Database) throws {
         guard count < limit, phase.withLock({ $0 == .looking }) else { return }
-        let history = try History.fetch(db, collection, scope)
-        if history.hasOlder, !history.isLoading { phase.withLock { $0 = .due } }
+        let history = try OlderRecords.fetch(db, collection, scope)
+        if history.exist, !history.isLoading { phase.withLock { $0 = .due } }
     }
 
     /// Asks for as many records as the list has room for, after it was read.

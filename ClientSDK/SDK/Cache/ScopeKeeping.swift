@@ -2,7 +2,7 @@ import GRDB
 public import TidemarkModel
 
 /// The part of one scope's records that is kept on this device, whatever the cache's policy is for the others.
-public enum ScopeKeeping: Hashable, Sendable {
+public enum ScopeRetention: Hashable, Sendable {
     /// The policy of the store.
     case policy
     /// All records on the device: none of them is evicted, by age, count or size.
@@ -18,7 +18,7 @@ struct KeepingTable {
     /// The scopes of which nothing is evicted, for SQL.
     static let pinned = "SELECT scope FROM tidemark_keeping WHERE rows IS NULL"
 
-    func set(_ keeping: ScopeKeeping, of scope: ScopeID) throws {
+    func set(_ keeping: ScopeRetention, of scope: ScopeID) throws {
         let rows: Int?
         switch keeping {
         case .policy: return try db.run("DELETE FROM tidemark_keeping WHERE scope = ?", [scope.text])
@@ -28,7 +28,7 @@ struct KeepingTable {
         try db.run("INSERT OR REPLACE INTO tidemark_keeping (scope, rows) VALUES (?, ?)", [scope.text, rows])
     }
 
-    func keeping(of scope: ScopeID) throws -> ScopeKeeping {
+    func retention(of scope: ScopeID) throws -> ScopeRetention {
         guard let row = try db.first("SELECT rows FROM tidemark_keeping WHERE scope = ?", [scope.text]) else {
             return .policy
         }
@@ -46,18 +46,18 @@ struct KeepingTable {
 extension SyncStore {
     /// Sets the part of a scope that is kept on this device, until it is set again; it survives a restart.
     ///
-    ///     try await store.keep(.pinned, of: ScopeID(record: conversation.id))      // for the flight
-    ///     try await store.keep(.newest(200), of: ScopeID(record: channel.id))      // its budget
+    ///     try await store.setRetention(.pinned, in: .of(conversation.id))      // for the flight
+    ///     try await store.setRetention(.newest(200), in: .of(channel.id))      // its budget
     ///
     /// Nothing is evicted or fetched by this call: a budget takes effect with the next eviction, which happens
     /// automatically while connected. `clearCache()` and the loss of the scope remove pinned records too.
-    public func keep(_ keeping: ScopeKeeping, of scope: ScopeID) async throws {
+    public func setRetention(_ retention: ScopeRetention, in scope: ScopeID) async throws {
         try await database.change { db in try KeepingTable(db: db).set(keeping, of: scope) }
     }
 
     /// Returns the setting of a scope.
-    public func keeping(of scope: ScopeID) async throws -> ScopeKeeping {
-        try await database.read { db in try KeepingTable(db: db).keeping(of: scope) }
+    public func retention(in scope: ScopeID) async throws -> ScopeRetention {
+        try await database.read { db in try KeepingTable(db: db).retention(of: scope) }
     }
 
     /// Evicts the older records of this scope only, now. Unsent and refused records and those that they refer to stay,

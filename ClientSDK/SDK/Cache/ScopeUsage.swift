@@ -9,8 +9,8 @@ public struct ScopeUsage: Hashable, Sendable, Identifiable {
     public var records: [String: Int]
     /// The bytes of their values, without indexes and SQLite's overhead.
     public var bytes: Int64
-    /// The setting made with `SyncStore.keep(_:of:)`.
-    public var keeping: ScopeKeeping
+    /// The setting made with `SyncStore.setRetention(_:in:)`.
+    public var retention: ScopeRetention
 
     public var id: ScopeID { scope }
 
@@ -35,7 +35,7 @@ public struct ScopeUsage: Hashable, Sendable, Identifiable {
         let table = KeepingTable(db: db)
         return try usages.values.map { usage in
             var usage = usage
-            usage.keeping = try table.keeping(of: usage.scope)
+            usage.retention = try table.retention(of: usage.scope)
             return usage
         }
         .sorted { ($1.bytes, $0.scope) < ($0.bytes, $1.scope) }

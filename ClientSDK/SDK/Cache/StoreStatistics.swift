@@ -22,7 +22,7 @@ public struct StoreStatistics: Codable, Hashable, Sendable {
     public var collections: [String: Rows]
     /// The size of the file.
     public var fileBytes: Int64
-    /// The size without the space free for the next rows; `CachePolicy.bytesMax` limits it.
+    /// The size without the space free for the next rows; `CachePolicy.maxBytes` limits it.
     public var usedBytes: Int64
     /// The transactions that are written and not settled.
     public var pending: Int

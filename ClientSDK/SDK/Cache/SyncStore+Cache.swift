@@ -64,19 +64,19 @@ extension SyncStore {
 
     /// Trims the cache from time to time until the task is cancelled.
     func trim(clock: any Clock<Duration> = ContinuousClock()) async {
-        var told: String?
+        var reported: String?
         while !Task.isCancelled {
             do {
                 let count = try await evict()
                 if count > 0 { journal.note(.evicted(records: count)) }
                 try await giveBack()
-                told = nil
+                reported = nil
             } catch is CancellationError {
                 return
             } catch {
                 let reason = "\(error)"
-                if told != reason { journal.note(.trimFailed(reason: reason)) }
-                told = reason
+                if reported != reason { journal.note(.trimFailed(reason: reason)) }
+                reported = reason
             }
             do { try await clock.sleep(for: max(database.limits.cache.pause, .seconds(1))) } catch { return }
         }

@@ -3,7 +3,7 @@ extension SyncStore {
     /// the differing records is sent. It happens automatically once a day, and after the server's database has gone
     /// back.
     ///
-    ///     store.compare()
+    ///     store.compareWithServer()
     ///     for await event in store.events {
     ///         if case .diverged(let difference) = event { print("\(difference.records) records were wrong") }
     ///         if case .compared = event { break }

@@ -7,7 +7,7 @@ public import TidemarkModel
 ///
 ///     for conflict in try await store.conflicts() {
 ///         for field in conflict.fields { print(field.name, field.mine, field.theirs) }
-///         try await conflict.resolve(keeping: .mine)
+///         try await conflict.resolve(with: .mine)
 ///     }
 public struct RecordConflict: Sendable, Identifiable, Equatable {
     /// One field with both values; `nil` if it has none.
@@ -59,10 +59,10 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
     ///   - choice: the value to keep.
     ///   - field: `nil` for all of them.
     /// - Returns: the receipt; it has no steps when nothing had to be written.
-    /// - Throws: `StoreError` when the record is gone or the value does not fit. `refused(.conflict)` means that a
+    /// - Throws: `StoreError` when the record is gone or the value does not fit. `rejected(.conflict)` means that a
     ///   value shown here has changed: take the conflict from `conflicts()` again. The conflict stays in each case.
     @discardableResult
-    public func resolve(keeping choice: Choice, of field: String? = nil) async throws -> WriteReceipt {
+    public func resolve(with choice: Choice, of field: String? = nil) async throws -> WriteReceipt {
         var choices: [String: FieldPatch?] = [:]
         for conflict in stored.fields where field == nil || field == conflict.name {
             switch choice {

@@ -58,7 +58,7 @@ extension SyncStore {
         }
     }
 
-    private static let answerBytesMax = 1_048_576
+    private static let maxAnswerBytes = 1_048_576
     /// The longest time of one exchange: a person waits for it.
     private static let exchangeMax = Duration.seconds(30)
     /// More devices than a server keeps for one account.
@@ -71,7 +71,7 @@ extension SyncStore {
         let answer: HTTPAnswer
         do {
             answer = try await calls.exchange(
-                call, answerBytesMax: Self.answerBytesMax, within: Self.exchangeMax, target)
+                call, maxAnswerBytes: Self.maxAnswerBytes, within: Self.exchangeMax, target)
         } catch is HTTPUnsupported {
             throw DeviceError(.unsupported, "the transport carries no calls")
         } catch {

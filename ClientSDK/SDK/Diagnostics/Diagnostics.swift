@@ -29,7 +29,7 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     public var outbox: [QueuedWrite]
     /// The settled transactions that are kept in case the server's database goes back.
     public var journal: JournalState
-    /// The number of kept records that the server lost when its database went back; see `SyncStore.rescued()`.
+    /// The number of kept records that the server lost when its database went back; see `SyncStore.lostRecords()`.
     public var rescued: Int64
     /// The transactions that the server refused permanently, oldest first.
     public var parked: [ParkedWrite]

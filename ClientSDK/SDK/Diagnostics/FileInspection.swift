@@ -24,8 +24,8 @@ package struct FileInspection: Sendable {
     /// Returns what `SyncStore.diagnostics()` reads from inside.
     package func diagnostics() throws -> Diagnostics { try queue.read { try DiagnosticsReader(db: $0).read() } }
 
-    /// Returns what `SyncStore.rescued()` reads from inside.
-    package func rescued() throws -> [RescuedRecord] {
+    /// Returns what `SyncStore.lostRecords()` reads from inside.
+    package func rescued() throws -> [LostRecord] {
         try queue.read { try RescueTable(db: $0).all() }
     }
 

@@ -6,7 +6,7 @@ public import TidemarkModel
 /// last change.
 ///
 /// It is not part of the app's data: its author may bring it back, or never return.
-public struct RescuedRecord: Codable, Hashable, Sendable, Identifiable {
+public struct LostRecord: Codable, Hashable, Sendable, Identifiable {
     /// The id of this entry, not of the record, which may have been rescued more than once.
     public let id: Int64
     public let collection: String
@@ -36,12 +36,12 @@ struct RescueTable {
     private static let columns = "id, collection, local_id, scope, number, author, updated, body, rescued"
 
     /// Returns all entries, the newest first.
-    func all() throws -> [RescuedRecord] {
+    func all() throws -> [LostRecord] {
         try db.all("SELECT \(Self.columns) FROM tidemark_rescue ORDER BY id DESC").map(record)
     }
 
     /// Returns the last entry of each of these records that has one.
-    func last(of keys: [RecordKey]) throws -> [RescuedRecord] {
+    func last(of keys: [RecordKey]) throws -> [LostRecord] {
         let sql = """
             SELECT \(Self.columns) FROM tidemark_rescue
             WHERE collection = ? AND local_id = ?
@@ -50,9 +50,9 @@ struct RescueTable {
         return try keys.compactMap { try db.first(sql, $0.arguments).map(record) }
     }
 
-    private func record(_ row: Row) throws -> RescuedRecord {
+    private func record(_ row: Row) throws -> LostRecord {
         let (key, body) = (try row.key(1), try row.text(7))
-        return RescuedRecord(
+        return LostRecord(
             id: try row.integer(0), collection: key.collection, record: UUID(key.id), scope: try row.text(3),
             number: try row.integer(4), author: try row.text(5),
             updated: try row.optionalInteger(6).map { Date(milliseconds: $0) }, body: body,
@@ -63,28 +63,28 @@ struct RescueTable {
 
 extension SyncStore {
     /// Returns the records of others that were on this device and that the server lost when its database went back, the
-    /// newest first. At most 16 MiB of them are kept. The event ``SyncLogEvent/rewound(from:to:_:)`` reports new ones.
+    /// newest first. At most 16 MiB of them are kept. The event ``SyncLogEvent/serverWentBack(from:to:_:)`` reports new ones.
     ///
-    ///     for lost in try await store.rescued() where !lost.isBack { print(lost.collection, lost.author, lost.body) }
+    ///     for lost in try await store.lostRecords() where !lost.isBack { print(lost.collection, lost.author, lost.body) }
     ///
     /// - Throws: `StoreError` when the file cannot be read.
-    public func rescued() async throws -> [RescuedRecord] {
+    public func lostRecords() async throws -> [LostRecord] {
         try await database.read { db in try RescueTable(db: db).all() }
     }
 
     /// Deletes all rescued records.
     ///
     /// - Throws: `StoreError` when the file cannot be written.
-    public func discardRescued() async throws {
+    public func discardLostRecords() async throws {
         try await database.change { db in try db.run("DELETE FROM tidemark_rescue") }
     }
 }
 
-extension ParkedTransaction {
+extension RejectedTransaction {
     /// Returns the last known state of the records in this write that the server has lost, to help the app decide.
     ///
     /// - Throws: `StoreError` when the file cannot be read.
-    public func lastKnown() async throws -> [RescuedRecord] {
+    public func lastKnown() async throws -> [LostRecord] {
         let keys = Set(mutations.map(\.key)).sorted()
         return try await database.read { db in try RescueTable(db: db).last(of: keys) }
     }

@@ -73,5 +73,5 @@ extension SyncStore {
     }
 
     /// The engine's phase, without the numbers of a status.
-    package var phase: SyncPhase { syncing.status.phase }
+    package var connection: ConnectionState { syncing.status.connection }
 }

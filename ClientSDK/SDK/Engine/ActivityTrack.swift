@@ -12,7 +12,7 @@ struct ActivityTrack: Hashable, Sendable {
     /// True when everything was taken in on this connection, and little has arrived since.
     private(set) var isInStep = false
 
-    /// The largest number of collections of scopes that may be taken in without leaving `completed`: a scope or two
+    /// The largest number of collections of scopes that may be taken in without leaving `upToDate`: a scope or two
     /// that arrive.
     private static let quietMax = 16
 
@@ -27,13 +27,13 @@ struct ActivityTrack: Hashable, Sendable {
     }
 
     mutating func follow(_ status: SyncStatus) {
-        switch status.phase {
+        switch status.connection {
         case .stopped, .catchingUp, .live: failure = nil
         case .connecting: break
-        case .waiting(_, let reason), .offline(_, let reason), .refused(let reason): failure = reason
+        case .waiting(_, let reason), .offline(_, let reason), .rejected(let reason): failure = reason
         }
         let isLittle = status.filled.total - status.filled.done <= Self.quietMax
-        isInStep = status.phase == .live || isInStep && status.phase == .catchingUp && isLittle
+        isInStep = status.connection == .live || isInStep && status.connection == .catchingUp && isLittle
         guard status.isUnderWay(self) else {
             stretch = nil
             progress = SyncProgress(done: 0, total: 1)
@@ -48,8 +48,8 @@ struct ActivityTrack: Hashable, Sendable {
         stretch.sent += max(0, stretch.waiting - waiting)
         stretch.waiting = waiting
         let filled = status.filled.done - stretch.filled
-        if status.phase != .live { stretch.takesIn = true }
-        let takenIn = stretch.takesIn && status.phase == .live ? 1 : 0
+        if status.connection != .live { stretch.takesIn = true }
+        let takenIn = stretch.takesIn && status.connection == .live ? 1 : 0
         progress = SyncProgress(
             done: filled + stretch.sent + takenIn,
             total: status.filled.total - stretch.filled + stretch.sent + waiting + (stretch.takesIn ? 1 : 0),

@@ -55,7 +55,7 @@ public struct CollectionStatus: Hashable, Sendable {
 extension SyncStore {
     /// The status of a collection, now and after each change.
     ///
-    /// - Throws: `StoreError` with `refused(.unknownCollection)`.
+    /// - Throws: `StoreError` with `rejected(.unknownCollection)`.
     public func status(of collection: String) throws -> LiveValues<CollectionStatus> {
         _ = try database.table(collection)
         return LiveValues(
@@ -73,7 +73,7 @@ extension SyncStore {
     /// are one order, which keeps a record from being seen before the records that it refers to. The call does not wait
     /// for pages of other collections. Like `syncNow()` it returns at once when nothing can be done now.
     ///
-    /// - Throws: `CancellationError`; the work under way continues. `StoreError` with `refused(.unknownCollection)`.
+    /// - Throws: `CancellationError`; the work under way continues. `StoreError` with `rejected(.unknownCollection)`.
     @discardableResult
     public func syncNow(_ collection: String) async throws -> CollectionStatus {
         _ = try database.table(collection)

@@ -4,7 +4,7 @@ import TidemarkWire
 /// A report of an engine to its store.
 enum EngineReport: Sendable {
     /// The phase has changed.
-    case phase(SyncPhase)
+    case phase(ConnectionState)
     /// The server's limits, and the number of the user's scopes that do not fit on the connection.
     case welcomed(Welcome)
     /// The copy is consistent as of this server time.

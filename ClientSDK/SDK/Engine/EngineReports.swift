@@ -5,7 +5,7 @@ import TidemarkWire
 
 /// Takes an engine's reports for its store: the status, the journal, the blobs' courier, and the waits that have ended.
 struct EngineReports: Sendable {
-    let place: EnginePlace
+    let place: EngineIdentity
     let syncing: SyncControl
     let courier: BlobCourier
     let listeners: EphemeralListeners
@@ -17,7 +17,7 @@ struct EngineReports: Sendable {
         switch report {
         case .phase(let phase): entered(phase)
         case .welcomed(let welcome):
-            courier.told(blobBytesMax: welcome.limits.blobBytesMax)
+            courier.setServerLimit(blobBytesMax: welcome.limits.blobBytesMax)
             if syncing.status.scopesLeftOut != welcome.leftOut { update { $0.scopesLeftOut = welcome.leftOut } }
         case .synced(let time):
             syncing.update { $0.lastSync = Date(timeIntervalSince1970: Double(time) / 1_000) }
@@ -38,7 +38,7 @@ struct EngineReports: Sendable {
 
     private func update(_ change: @Sendable (inout SyncStatus) -> Void) { syncing.update(by: place, change) }
 
-    private func entered(_ phase: SyncPhase) {
+    private func entered(_ phase: ConnectionState) {
         // First, since an observer of the phase may ask at once.
         courier.linked(phase.isConnected)
         guard syncing.update(by: place, { $0.phase = phase }) else { return }
@@ -46,7 +46,7 @@ struct EngineReports: Sendable {
             syncing.presence.lost()
             syncing.endHistories()
         }
-        if case .refused(let reason) = phase {
+        if case .rejected(let reason) = phase {
             logger.warning(
                 "nothing is sent or received until the app connects in another way",
                 metadata: ["code": "\(reason.code.rawValue)", "reason": "\(reason.detail)"])

@@ -5,7 +5,7 @@ import TidemarkModel
 import TidemarkWire
 
 /// The identity of one engine: its reports are accepted until another engine takes its slot.
-final class EnginePlace: Sendable {}
+final class EngineIdentity: Sendable {}
 
 /// The engine that a store runs, its status, and the tasks that wait for a round. One engine at a time.
 final class SyncControl: Sendable {
@@ -22,10 +22,10 @@ final class SyncControl: Sendable {
     }
 
     private struct State {
-        var status = SyncStatus(phase: .stopped, lastSync: nil)
+        var status = SyncStatus(connection: .stopped, lastSync: nil)
         var engine: SyncEngine?
         /// The newest engine, also when it runs no more: reports of earlier ones are ignored.
-        var place: EnginePlace?
+        var identity: EngineIdentity?
         var task: Task<Void, Never>?
         var isPaused = false
         var rounds: [Int64: Round] = [:]
@@ -54,18 +54,18 @@ final class SyncControl: Sendable {
         if isFirst, let known = try? database.lastKnown() {
             update { status in
                 if status.lastSync == nil { status.lastSync = known.sync }
-                if status.phase == .stopped { status.scopesLeftOut = known.scopesLeftOut }
+                if status.connection == .stopped { status.scopesLeftOut = known.scopesLeftOut }
             }
         }
         return status
     }
 
-    /// - Parameter place: the identity of the engine that reports; `nil` when the report is not an engine's.
+    /// - Parameter identity: the identity of the engine that reports; `nil` when the report is not an engine's.
     /// - Returns: false when another engine has taken over; nothing has changed then.
     @discardableResult
-    func update(by place: EnginePlace? = nil, _ change: @Sendable (inout SyncStatus) -> Void) -> Bool {
+    func update(by identity: EngineIdentity? = nil, _ change: @Sendable (inout SyncStatus) -> Void) -> Bool {
         let isHeard = state.withLock { state in
-            guard place == nil || state.place === place else { return false }
+            guard identity == nil || state.identity === identity else { return false }
             change(&state.status)
             state.status.follow()
             return true
@@ -85,15 +85,15 @@ final class SyncControl: Sendable {
 
     /// Replaces the running engine and returns its task, already cancelled. An engine that runs in its caller's task is
     /// asked to disconnect.
-    func replace(engine: SyncEngine?, at place: EnginePlace?, task: Task<Void, Never>?) -> Task<Void, Never>? {
+    func replace(engine: SyncEngine?, at identity: EngineIdentity?, task: Task<Void, Never>?) -> Task<Void, Never>? {
         let (engineBefore, before, kept) = state.withLock { state in
             defer {
                 (state.engine, state.task) = (engine, task)
                 if engine != nil { state.kept = AppRequests() }
             }
-            if let place {
-                state.place = place
-                (state.status.phase, state.status.pushPause) = (.stopped, nil)
+            if let identity {
+                state.identity = identity
+                (state.status.connection, state.status.pushPause) = (.stopped, nil)
                 state.status.follow()
             }
             return (state.engine, state.task, state.kept.events)
@@ -138,7 +138,7 @@ final class SyncControl: Sendable {
         await withTaskGroup { group in
             group.addTask {
                 // An engine that is not connected asks with its next connection; the caller does not wait for that.
-                let isWaited = await self.wait(for: .history(key), where: \.phase.isConnected) { _ in .history(key) }
+                let isWaited = await self.wait(for: .history(key), where: \.connection.isConnected) { _ in .history(key) }
                 if !isWaited { self.ask(.history(key)) }
             }
             // Ends early when the answer is there.

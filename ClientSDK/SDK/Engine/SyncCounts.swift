@@ -7,7 +7,7 @@ struct SyncCounts: Hashable, Sendable {
     var failed = 0
     var parked = 0
     var unsentBlobs = 0
-    var failedBlobs = 0
+    var rejectedBlobs = 0
     var filled = SyncProgress(done: 0, total: 0)
 
     /// - Parameter filled: the count of pages, if it is known; else they are counted.
@@ -24,8 +24,8 @@ struct SyncCounts: Hashable, Sendable {
         }
         counts.parked = Int(try db.first("SELECT count(*) FROM tidemark_parked")?.integer(0) ?? 0)
         if let row = try db.first("SELECT count(*), count(failure) FROM tidemark_blob WHERE state = 'waiting'") {
-            counts.failedBlobs = Int(try row.integer(1))
-            counts.unsentBlobs = Int(try row.integer(0)) - counts.failedBlobs
+            counts.rejectedBlobs = Int(try row.integer(1))
+            counts.unsentBlobs = Int(try row.integer(0)) - counts.rejectedBlobs
         }
         counts.filled = try filled ?? .pages(db)
         return counts
@@ -47,7 +47,7 @@ extension SyncStatus {
     mutating func take(_ counts: SyncCounts) {
         (pending, failed) = (counts.pending, counts.failed)
         (parked, filled) = (counts.parked, counts.filled)
-        (unsentBlobs, failedBlobs) = (counts.unsentBlobs, counts.failedBlobs)
+        (unsentBlobs, rejectedBlobs) = (counts.unsentBlobs, counts.rejectedBlobs)
     }
 }
 

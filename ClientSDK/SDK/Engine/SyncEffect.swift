@@ -52,7 +52,7 @@ package enum SyncEffect: Sendable {
     /// Pass an ephemeral message to the app.
     case heard(Ephemeral)
     /// Report the phase to the app.
-    case status(SyncPhase)
+    case status(ConnectionState)
     /// Report to the app that the server wants nothing pushed for a while, or with `nil` that the pause has ended.
     case pushPaused(PushPause?)
     /// Report that all rounds up to this number have ended: done, or given up until the next attempt. The phase says

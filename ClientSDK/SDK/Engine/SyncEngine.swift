@@ -123,7 +123,7 @@ final class SyncEngine: Sendable {
             logger.info("withholding a transaction without an answer", metadata: ["number": "\(number)"])
             return await apply { [database, configuration] in
                 let writes = try database.withhold(number, reason: reason, isAnswered: isAnswered)
-                configuration.note(.withheld(number: number, reason: reason, writes))
+                configuration.note(.stalled(number: number, reason: reason, writes))
             }
         case .releaseWithheld:
             return await apply { [database] in try database.releaseWithheld() }

@@ -54,7 +54,7 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         /// A message was larger than the server accepts.
         case tooLarge = "too_large"
         /// Some writes got no answer too often, and are withheld for a while.
-        case writesWithheld = "writes_withheld"
+        case writesStalled = "writes_withheld"
         /// The user has more scopes than a connection holds: the oldest are not on this device. All others are in sync.
         case scopesLeftOut = "scopes_left_out"
         /// The device has no free disk space.
@@ -111,7 +111,7 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
             .otherSchema, .versionUnsupported, .updateRequired, .connectedElsewhere, .clientReplaced, .rateLimited,
             .unavailable,
             .goingAway, .timedOut,
-            .protocolViolation, .tooLarge, .writesWithheld, .scopesLeftOut, .diskFull, .databaseFailed, .cannotApply:
+            .protocolViolation, .tooLarge, .writesStalled, .scopesLeftOut, .diskFull, .databaseFailed, .cannotApply:
             false
         }
     }

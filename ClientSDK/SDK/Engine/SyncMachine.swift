@@ -106,7 +106,7 @@ package struct SyncMachine: Sendable {
     var watch: LinkWatch
     /// The time of the last progress that a round waits for.
     var progressedAt: Milliseconds = 0
-    var phase = SyncPhase.stopped
+    var phase = ConnectionState.stopped
     /// Name and version of the app, for `hello`.
     package var app: String?
 
@@ -299,7 +299,7 @@ package struct SyncMachine: Sendable {
     }
 
     /// Sets a phase that the end of an event does not derive, and reports it to the app.
-    mutating func show(_ phase: SyncPhase, _ effects: inout [SyncEffect]) {
+    mutating func show(_ phase: ConnectionState, _ effects: inout [SyncEffect]) {
         self.phase = phase
         effects.append(.status(phase))
     }
@@ -349,7 +349,7 @@ package struct SyncMachine: Sendable {
     mutating func refuse(_ reason: SyncFailure, _ effects: inout [SyncEffect]) {
         disconnected(&effects)
         link = .refused
-        show(.refused(reason: reason), &effects)
+        show(.rejected(reason: reason), &effects)
     }
 
     mutating func disconnected(_ effects: inout [SyncEffect]) {
@@ -381,7 +381,7 @@ package struct SyncMachine: Sendable {
             toldPause = pushPause
             effects.append(.pushPaused(pushPause))
         }
-        let current: SyncPhase
+        let current: ConnectionState
         switch link {
         case .stopped: current = .stopped
         case .opening, .greeting: current = .connecting

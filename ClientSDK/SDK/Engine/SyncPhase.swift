@@ -1,5 +1,5 @@
 /// The engine's state, as an app shows it.
-public enum SyncPhase: Hashable, Sendable {
+public enum ConnectionState: Hashable, Sendable {
     /// The app did not ask to connect.
     case stopped
     /// Connecting to the server.
@@ -16,14 +16,14 @@ public enum SyncPhase: Hashable, Sendable {
     case offline(until: Int64, reason: SyncFailure)
     /// The server refuses this app or user, or is not this store's. Only a change helps: a new sign-in, a new version,
     /// another address.
-    case refused(reason: SyncFailure)
+    case rejected(reason: SyncFailure)
 
     /// Returns the phase with its time later by this many milliseconds.
-    func moved(by milliseconds: Int64) -> SyncPhase {
+    func moved(by milliseconds: Int64) -> ConnectionState {
         switch self {
         case .waiting(let until, let reason): .waiting(until: until + milliseconds, reason: reason)
         case .offline(let until, let reason): .offline(until: until + milliseconds, reason: reason)
-        case .stopped, .connecting, .catchingUp, .live, .refused: self
+        case .stopped, .connecting, .catchingUp, .live, .rejected: self
         }
     }
 
@@ -31,7 +31,7 @@ public enum SyncPhase: Hashable, Sendable {
     var isConnected: Bool {
         switch self {
         case .catchingUp, .live: true
-        case .stopped, .connecting, .waiting, .offline, .refused: false
+        case .stopped, .connecting, .waiting, .offline, .rejected: false
         }
     }
 }

@@ -5,21 +5,21 @@ public import Foundation
 ///     for await status in store.status { line.show(status.activity, pending: status.pending) }
 public struct SyncStatus: Hashable, Sendable {
     /// The engine's phase, step by step; `activity` is what to show.
-    public var phase: SyncPhase
+    public var phase: ConnectionState
     /// The server time up to which the local copy is known to be complete; `nil` before the first time.
     public var lastSync: Date?
     /// The number of transactions that are written here and not settled.
     public var pending = 0
     /// The number of transactions that got no answer too often, and of those behind them in the same scopes. They are
     /// kept and shown. They are tried again with the next connection or launch, after half a minute or more on a
-    /// connection that lasts, or by `Outbox.retryFailed()`.
+    /// connection that lasts, or by `Outbox.retryStalled()`.
     public var failed = 0
-    /// The number of transactions that the server refused for good; see `Outbox.parked()`.
+    /// The number of transactions that the server refused for good; see `Outbox.rejected()`.
     public var parked = 0
     /// The number of blobs that are stored here and not at the server yet.
     public var unsentBlobs = 0
     /// The number of blobs that the server refused; see `Blobs.unsent()`.
-    public var failedBlobs = 0
+    public var rejectedBlobs = 0
     /// The part of the account's visible records that is on the device.
     public var filled = SyncProgress(done: 0, total: 0)
     /// The number of records received from the server since the store was opened, in pages and as changes.
@@ -41,7 +41,7 @@ public struct SyncStatus: Hashable, Sendable {
     public var pushPause: PushPause?
     private var track = ActivityTrack()
 
-    public init(phase: SyncPhase, lastSync: Date?) {
+    public init(phase: ConnectionState, lastSync: Date?) {
         self.phase = phase
         self.lastSync = lastSync
         track.follow(self)
@@ -64,7 +64,7 @@ public struct SyncStatus: Hashable, Sendable {
         guard phase == .live else { return nil }
         if failed > 0 {
             return SyncFailure(
-                .writesWithheld, "writes without an answer: \(failed); they are sent again later")
+                .writesStalled, "writes without an answer: \(failed); they are sent again later")
         }
         guard scopesLeftOut > 0 else { return nil }
         return SyncFailure(
@@ -76,8 +76,8 @@ public struct SyncStatus: Hashable, Sendable {
     /// During a new attempt it keeps reporting the failure: nothing is under way before the server answers.
     public var activity: SyncActivity {
         switch phase {
-        case .stopped: .idle
-        case .connecting, .catchingUp, .live, .waiting, .offline, .refused:
+        case .stopped: .disconnected
+        case .connecting, .catchingUp, .live, .waiting, .offline, .rejected:
             if isUnderWay(track) {
                 .syncing(track.progress)
             } else if let minimum = failure?.minimumApp {
@@ -85,7 +85,7 @@ public struct SyncStatus: Hashable, Sendable {
             } else if let failure {
                 failure.isOffline ? .offline : .error(reason: failure)
             } else {
-                .completed
+                .upToDate
             }
         }
     }
@@ -93,7 +93,7 @@ public struct SyncStatus: Hashable, Sendable {
     /// True while connecting for the first time, taking in changes, or sending to a reachable server.
     func isUnderWay(_ track: ActivityTrack) -> Bool {
         switch phase {
-        case .stopped, .waiting, .offline, .refused: false
+        case .stopped, .waiting, .offline, .rejected: false
         case .connecting: track.failure == nil
         case .catchingUp, .live: !track.isInStep || pending > 0 || blobsToSend > 0
         }
@@ -106,14 +106,14 @@ public struct SyncStatus: Hashable, Sendable {
 /// The state that a status line shows.
 public enum SyncActivity: Hashable, Sendable {
     /// The app did not ask to sync: before `connect`, after `disconnect`, while paused.
-    case idle
+    case disconnected
     /// Connecting, taking in changes, or sending pending writes. The progress covers all of this since it began: it
-    /// starts at 0, never goes back, and reaches 1 only with `completed`.
+    /// starts at 0, never goes back, and reaches 1 only with `upToDate`.
     case syncing(SyncProgress)
     /// Everything is sent and taken in; changes arrive as they happen. A new scope or two are then taken in without
-    /// leaving this state: `SyncStatus.phase` and `SyncStore.isFilling(_:)` say more. `StatusLine.activity` is `idle`
+    /// leaving this state: `SyncStatus.phase` and `SyncStore.isFilling(_:)` say more. `StatusLine.activity` is `disconnected`
     /// two seconds later.
-    case completed
+    case upToDate
     /// The obstacle is not the network but the server, the token or the device. Its code names it; most are tried again
     /// automatically, see `SyncStatus.phase`.
     case error(reason: SyncFailure)

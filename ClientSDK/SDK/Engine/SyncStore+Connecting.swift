@@ -27,11 +27,11 @@ extension SyncStore {
                 "the local database was recovered, or came from another installation",
                 metadata: ["notice": "\(notice)"])
         }
-        let place = EnginePlace()
-        let (engine, courier) = engine(at: place, url, transport, logger, token)
+        let identity = EngineIdentity()
+        let (engine, courier) = engine(at: identity, url, transport, logger, token)
         // The only unstructured task of the SDK: it lives as long as the connection is wanted, not only for the call.
-        let task = environment.begin { [self] in await run(engine, at: place, courier) }
-        _ = syncing.replace(engine: engine, at: place, task: task)
+        let task = environment.begin { [self] in await run(engine, at: identity, courier) }
+        _ = syncing.replace(engine: engine, at: identity, task: task)
     }
 
     /// Like `connect`, for the lifetime of the calling task: for programs with structured tasks. `disconnect()` or
@@ -41,10 +41,10 @@ extension SyncStore {
         token: @escaping @Sendable () async throws -> String
     ) async throws {
         try Self.check(url)
-        let place = EnginePlace()
-        let (engine, courier) = engine(at: place, url, transport, logger, token)
-        _ = syncing.replace(engine: engine, at: place, task: nil)
-        await environment.run { await run(engine, at: place, courier) }
+        let identity = EngineIdentity()
+        let (engine, courier) = engine(at: identity, url, transport, logger, token)
+        _ = syncing.replace(engine: engine, at: identity, task: nil)
+        await environment.run { await run(engine, at: identity, courier) }
     }
 
     private static func check(_ url: String) throws(StoreError) {
@@ -70,7 +70,7 @@ extension SyncStore {
     @concurrent func countedStatus() async -> SyncStatus { currentStatus }
 
     private func engine(
-        at place: EnginePlace, _ url: String, _ transport: any Transport, _ logger: Logger,
+        at identity: EngineIdentity, _ url: String, _ transport: any Transport, _ logger: Logger,
         _ token: @escaping @Sendable () async throws -> String
     ) -> (SyncEngine, BlobCourier) {
         let tokens = CallTokens(token)
@@ -93,7 +93,7 @@ extension SyncStore {
         return (SyncEngine(database: database, configuration: configuration, logger: logger), courier)
     }
 
-    private func run(_ engine: SyncEngine, at place: EnginePlace, _ courier: BlobCourier) async {
+    private func run(_ engine: SyncEngine, at identity: EngineIdentity, _ courier: BlobCourier) async {
         await withChildTasks { children in
             await children.add { [self] in
                 await trim()
@@ -111,7 +111,7 @@ extension SyncStore {
                 var changes = NetworkChanges()
                 for await path in environment.networkPaths() {
                     let isHolding = courier.holds(over: path.kind)
-                    syncing.update(by: place) { ($0.network, $0.isHoldingBlobs) = (path.kind, isHolding) }
+                    syncing.update(by: identity) { ($0.network, $0.isHoldingBlobs) = (path.kind, isHolding) }
                     if let change = changes.next(path) { engine.post(.network(change)) }
                 }
             }
@@ -120,8 +120,8 @@ extension SyncStore {
         }
         couriers.ended(courier)
         syncing.ended(engine)
-        let isCurrent = syncing.update(by: place) { status in
-            (status.phase, status.network, status.isHoldingBlobs) = (.stopped, nil, false)
+        let isCurrent = syncing.update(by: identity) { status in
+            (status.connection, status.network, status.isHoldingBlobs) = (.stopped, nil, false)
         }
         guard isCurrent else { return }
         presence.lost()

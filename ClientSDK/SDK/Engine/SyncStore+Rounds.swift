@@ -3,11 +3,11 @@ extension SyncStore {
     /// in all new changes. A call while another one waits joins it.
     ///
     ///     let status = try await store.syncNow()
-    ///     if status.activity != .completed { banner.show(status.activity) }
+    ///     if status.activity != .upToDate { banner.show(status.activity) }
     ///
     /// Returns as soon as that is done or cannot be done now; `activity` tells which. It gives up a minute after the
     /// last progress, and the work under way continues. Before `connect`, and while paused, it returns at once with
-    /// `idle`.
+    /// `disconnected`.
     ///
     /// - Throws: `CancellationError`; the work under way continues.
     @discardableResult

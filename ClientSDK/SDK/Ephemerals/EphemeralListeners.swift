@@ -27,7 +27,7 @@ final class EphemeralListeners: Sendable {
         return stream
     }
 
-    func tell(_ message: EphemeralMessage) {
+    func deliver(_ message: EphemeralMessage) {
         let listening = state.withLock { state in
             (state.byScope[message.scope] ?? []).compactMap { state.continuations[$0] }
         }

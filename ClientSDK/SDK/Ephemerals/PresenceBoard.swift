@@ -36,7 +36,7 @@ final class PresenceBoard: Sendable {
     }
 
     /// Takes a presence message of the server.
-    func tell(_ message: Ephemeral) {
+    func deliver(_ message: Ephemeral) {
         guard let user = message.user else { return }
         change(message.scope) { $0[user] = Presence(message.payload) }
     }

@@ -4,7 +4,7 @@ import TidemarkModel
 struct RoundLog: Sendable {
     private var began: Milliseconds?
 
-    mutating func on(_ phase: SyncPhase, now: Milliseconds) -> SyncLogEvent? {
+    mutating func on(_ phase: ConnectionState, now: Milliseconds) -> SyncLogEvent? {
         switch phase {
         case .connecting, .catchingUp:
             guard began == nil else { return nil }
@@ -17,7 +17,7 @@ struct RoundLog: Sendable {
         case .waiting(let until, let reason), .offline(let until, let reason):
             began = nil
             return .failed(reason: reason, retry: until)
-        case .refused(let reason):
+        case .rejected(let reason):
             began = nil
             return .failed(reason: reason, retry: nil)
         case .stopped:

@@ -66,7 +66,7 @@ package final class SyncJournal: Sendable {
     }
 
     /// Reports the events of a new phase of the engine.
-    func entered(_ phase: SyncPhase, now: Milliseconds) {
+    func entered(_ phase: ConnectionState, now: Milliseconds) {
         if let event = state.withLock({ $0.rounds.on(phase, now: now) }) { note(event) }
     }
 

@@ -12,11 +12,11 @@ extension SyncLogEvent {
         case .committed: "committed"
         case .merged: "merged"
         case .conflict: "conflict"
-        case .parked: "parked"
-        case .withheld: "withheld"
-        case .blobRefused: "blob_refused"
+        case .rejected: "parked"
+        case .stalled: "withheld"
+        case .blobRejected: "blob_refused"
         case .forked: "forked"
-        case .rewound: "rewound"
+        case .serverWentBack: "rewound"
         case .undecodable: "undecodable"
         case .diverged: "diverged"
         case .compared: "compared"
@@ -25,7 +25,7 @@ extension SyncLogEvent {
         case .overdue: "overdue"
         case .scopesLeftOut: "scopes_left_out"
         case .adopted: "adopted"
-        case .spoolSetAside: "spool_set_aside"
+        case .spoolFault: "spool_set_aside"
         case .sharingFailed: "sharing_failed"
         case .protectionFailed: "protection_failed"
         case .corrupted: "corrupted"
@@ -48,19 +48,19 @@ extension SyncLogEvent {
         case .merged(let decision): decision.details
         case .conflict(let note):
             ["record": "\(note.key)", "fields": note.fields.joined(separator: ","), "outcome": note.outcome.rawValue]
-        case .parked(let transaction, let rejection, let writes):
+        case .rejected(let transaction, let rejection, let writes):
             [
                 "transaction": transaction.uuidString.lowercased(), "code": rejection.code.rawValue,
                 "reason": rejection.message,
             ].merging(writes.details) { first, _ in first }
-        case .blobRefused(let digest, let scope, let failure):
+        case .blobRejected(let digest, let scope, let failure):
             ["digest": String(digest.text.prefix(12)), "scope": scope.text, "reason": failure.rawValue]
-        case .rewound(let from, let to, let counts):
+        case .serverWentBack(let from, let to, let counts):
             [
-                "from": "\(from)", "to": to.map { "\($0)" } ?? "", "reoffered": "\(counts.reoffered)",
-                "missing": "\(counts.missing)", "rescued": "\(counts.rescued)",
+                "from": "\(from)", "to": to.map { "\($0)" } ?? "", "reoffered": "\(counts.resent)",
+                "missing": "\(counts.missing)", "rescued": "\(counts.lostRecords)",
             ]
-        case .withheld(let number, let reason, let writes):
+        case .stalled(let number, let reason, let writes):
             ["number": "\(number)", "reason": reason].merging(writes.details) { first, _ in first }
         case .undecodable(let collection, let record, let model, let field):
             ["collection": collection, "record": record.uuidString.lowercased(), "model": model].merging(
@@ -76,7 +76,7 @@ extension SyncLogEvent {
         case .overdue(let transactions, let age):
             ["transactions": "\(transactions)", "age_ms": "\(Int64(age / .milliseconds(1)))"]
         case .scopesLeftOut(let held, let leftOut): ["held": "\(held)", "left_out": "\(leftOut)"]
-        case .spoolSetAside(let file, let reason): ["file": file, "reason": reason]
+        case .spoolFault(let file, let reason): ["file": file, "reason": reason]
         case .corrupted(let reason), .trimFailed(let reason), .sharingFailed(let reason),
             .protectionFailed(let reason):
             ["reason": reason]
@@ -100,11 +100,11 @@ extension SyncLogEvent {
         case .committed: "writes were committed"
         case .merged: "concurrent changes were merged"
         case .conflict: "a value was overwritten unseen, or waits for a choice"
-        case .parked: "a write was refused"
-        case .withheld: "a write without an answer is withheld"
-        case .blobRefused: "the server refused the bytes of a record"
+        case .rejected: "a write was refused"
+        case .stalled: "a write without an answer is withheld"
+        case .blobRejected: "the server refused the bytes of a record"
         case .forked: "the client id was in use elsewhere"
-        case .rewound: "the server's database went back; own writes are offered again"
+        case .serverWentBack: "the server's database went back; own writes are offered again"
         case .undecodable: "a record cannot be decoded and is left out of lists"
         case .diverged: "records differed from the server's, and are fetched again"
         case .compared: "the copy was compared with the server"
@@ -113,7 +113,7 @@ extension SyncLogEvent {
         case .overdue: "writes have waited too long for the server's answer"
         case .scopesLeftOut: "the user has more scopes than a connection holds: the oldest are not on this device"
         case .adopted: "writes of extensions were adopted"
-        case .spoolSetAside: "a file among the writes of extensions was set aside"
+        case .spoolFault: "a file among the writes of extensions was set aside"
         case .sharingFailed: "the folder that is shared with extensions cannot be used"
         case .protectionFailed: "a file of the store has another class of data protection"
         case .corrupted: "the local database is damaged"
@@ -125,7 +125,7 @@ extension SyncLogEvent {
     /// badge, a page.
     public var isAlert: Bool {
         switch self {
-        case .parked, .withheld, .blobRefused, .rewound, .undecodable, .overdue, .corrupted, .spoolSetAside,
+        case .rejected, .stalled, .blobRejected, .serverWentBack, .undecodable, .overdue, .corrupted, .spoolFault,
             .scopesLeftOut:
             true
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .diverged, .compared,
@@ -140,8 +140,8 @@ extension SyncLogEvent {
         switch self {
         case .corrupted: .error
         case .overdue, .diverged, .scopesLeftOut, .protectionFailed: .warning
-        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .blobRefused,
-            .forked, .rewound, .undecodable, .compared, .evicted, .trimFailed, .recovered, .adopted, .spoolSetAside,
+        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .rejected, .stalled, .blobRejected,
+            .forked, .serverWentBack, .undecodable, .compared, .evicted, .trimFailed, .recovered, .adopted, .spoolFault,
             .sharingFailed:
             .info
         }

@@ -24,17 +24,17 @@ public enum SyncLogEvent: Hashable, Sendable {
     /// choice.
     case conflict(ConflictNote)
     /// A transaction was refused for good; it is kept among the parked ones.
-    case parked(transaction: UUID, rejection: Rejection, LoggedWrites)
-    /// A transaction failed too often, and is withheld: see `FailedTransaction`.
-    case withheld(number: Int64, reason: String, LoggedWrites)
+    case rejected(transaction: UUID, rejection: Rejection, LoggedWrites)
+    /// A transaction failed too often, and is withheld: see `StalledTransaction`.
+    case stalled(number: Int64, reason: String, LoggedWrites)
     /// The bytes that a record names were refused; they are kept in `Blobs.unsent()`.
-    case blobRefused(BlobDigest, in: ScopeID, BlobFailure)
+    case blobRejected(BlobDigest, in: ScopeID, BlobFailure)
     /// The server knows this database's client id from another device; the database took a new one.
     case forked
     /// The server's database had gone back, as after the restore of a backup. This copy had seen number `from` of the
     /// order, and everything above `to` is lost there. `to` is `nil` if the server does not report it. Own writes are
-    /// offered again; those of others are in `SyncStore.rescued()`.
-    case rewound(from: SequenceNumber, to: SequenceNumber?, RewindCounts)
+    /// offered again; those of others are in `SyncStore.lostRecords()`.
+    case serverWentBack(from: SequenceNumber, to: SequenceNumber?, LossCounts)
     /// A model cannot represent a record; lists omit it. `field` is `nil` if the model names none.
     case undecodable(collection: String, record: UUID, model: String, field: String?)
     /// Records that differed from the server's were found, and are fetched again.
@@ -54,7 +54,7 @@ public enum SyncLogEvent: Hashable, Sendable {
     /// Writes of extensions were adopted, and wait to be sent.
     case adopted(transactions: Int)
     /// A file among the writes of extensions cannot be adopted, and was set aside: its name, and the reason.
-    case spoolSetAside(file: String, reason: String)
+    case spoolFault(file: String, reason: String)
     /// The folder that is shared with extensions cannot be used now; reported once for each reason, and tried again.
     case sharingFailed(reason: String)
     /// A file of the store has another class of data protection than the app asked for; reported once for each opening.

@@ -76,19 +76,19 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
             milliseconds += Int64(duration / .milliseconds(1))
         case .failed: failed += 1
         case .committed(let transactions, _): committed += transactions
-        case .parked: parked += 1
-        case .withheld: withheld += 1
+        case .rejected: parked += 1
+        case .stalled: withheld += 1
         case .merged: merged += 1
         case .conflict: conflicts += 1
         case .diverged(let difference): diverged += difference.records
         case .evicted(let records): evicted += records
         case .started: started += 1
-        case .blobRefused: blobsRefused += 1
-        case .rewound(_, _, let counts):
+        case .blobRejected: blobsRefused += 1
+        case .serverWentBack(_, _, let counts):
             rewinds += 1
-            reoffered += counts.reoffered
+            reoffered += counts.resent
         case .stopped, .forked, .compared, .undecodable, .trimFailed, .overdue, .corrupted, .recovered, .adopted,
-            .spoolSetAside, .sharingFailed, .scopesLeftOut, .protectionFailed:
+            .spoolFault, .sharingFailed, .scopesLeftOut, .protectionFailed:
             break
         }
     }

@@ -94,7 +94,7 @@ enum EffectDigest {
     }
 
     /// Leaves out the text of a failure: the text for an undecodable message is not recorded.
-    private static func mix(_ phase: SyncPhase, _ hash: inout RecordedHash) {
+    private static func mix(_ phase: ConnectionState, _ hash: inout RecordedHash) {
         switch phase {
         case .stopped: hash.mix("stopped")
         case .connecting: hash.mix("connecting")
@@ -103,7 +103,7 @@ enum EffectDigest {
         case .waiting(let until, let reason), .offline(let until, let reason):
             hash.mix(until)
             hash.mix(reason.code.rawValue)
-        case .refused(let reason): hash.mix(reason.code.rawValue)
+        case .rejected(let reason): hash.mix(reason.code.rawValue)
         }
     }
 

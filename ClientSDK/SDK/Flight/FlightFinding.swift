@@ -74,7 +74,7 @@ package struct FlightFinding: Hashable, Sendable {
         case .serverSilent, .unanswered: .silence
         case .unreachable, .connectionLost, .tlsFailed, .notASyncServer: .network
         case .connectedElsewhere, .clientReplaced, .rateLimited, .unavailable, .goingAway, .timedOut,
-            .protocolViolation, .tooLarge, .writesWithheld, .scopesLeftOut:
+            .protocolViolation, .tooLarge, .writesStalled, .scopesLeftOut:
             .server
         }
     }

@@ -133,7 +133,7 @@ package struct FlightJudge: Sendable {
     private mutating func effect(_ effect: SyncEffect, _ step: FlightReplay.Step) {
         switch effect {
         case .status(.waiting(_, let reason)), .status(.offline(_, let reason)): failed(reason, step)
-        case .status(.refused(let reason)):
+        case .status(.rejected(let reason)):
             refusal = find(
                 FlightFinding.kind(of: reason), "the client does not try again: \(reason)", step.entry, step.time)
         case .send(let bytes) where EffectDigest.messageKind(bytes) == "push":

@@ -4,13 +4,13 @@ package import TidemarkModel
 /// The settings of a store's recording of its synchronisation, which `tide replay` replays.
 ///
 ///     var environment = StoreEnvironment.system
-///     environment.recording.bytesMax = 1 << 20
+///     environment.recording.maxBytes = 1 << 20
 public struct FlightRecording: Hashable, Sendable {
     /// The bytes of the recording, in a file beside the database; the oldest entries are overwritten. 0 for no
     /// recording, otherwise at least 64 KiB.
-    public var bytesMax = 256 << 10
+    public var maxBytes = 256 << 10
     /// True to record field values and ephemeral messages too: for devices of the app's own developers.
-    public var keepsValues = false
+    public var recordsValues = false
 
     /// Creates the default: 256 KiB without values.
     public init() {}
@@ -56,12 +56,12 @@ package final class FlightRecorder: Sendable {
 
     /// Records that an engine begins with a machine.
     package func began(_ machine: SyncMachine, now: Milliseconds) {
-        guard options.bytesMax > 0 else { return }
+        guard options.maxBytes > 0 else { return }
         let members = members(machine, now: now, isNew: true)
         let date = date()
         state.withLock { state in
             // Without a file there is no recording: the next engine tries again.
-            if state.ring == nil { state.ring = try? FlightRing(path: path, bytes: options.bytesMax) }
+            if state.ring == nil { state.ring = try? FlightRing(path: path, bytes: options.maxBytes) }
             state.ahead = date - now
             let lines = state.idle + members
             state.idle = []
@@ -74,7 +74,7 @@ package final class FlightRecorder: Sendable {
     ///
     /// - Parameter machine: the machine after the event.
     package func note(_ event: SyncEvent, now: Milliseconds, _ effects: [SyncEffect], _ machine: SyncMachine) {
-        guard options.bytesMax > 0 else { return }
+        guard options.maxBytes > 0 else { return }
         let line = line(event, now: now, effects)
         let date = date()
         state.withLock { state in
@@ -167,7 +167,7 @@ package final class FlightRecorder: Sendable {
         var start = JSONWriter(capacity: 384)
         start.literal("{\"t\":")
         start.integer(now)
-        var line = EventWriter(start, keepsValues: options.keepsValues, effects: effects)
+        var line = EventWriter(start, keepsValues: options.recordsValues, effects: effects)
         line.write(event)
         return line.finished(effects)
     }

@@ -163,7 +163,7 @@ package enum FlightWords {
         }
     }
 
-    private static func status(_ phase: SyncPhase) -> String {
+    private static func status(_ phase: ConnectionState) -> String {
         switch phase {
         case .stopped: "stopped"
         case .connecting: "connecting"
@@ -171,7 +171,7 @@ package enum FlightWords {
         case .live: "live"
         case .waiting(let until, let reason): "waiting until \(until): \(reason)"
         case .offline(let until, let reason): "offline until \(until): \(reason)"
-        case .refused(let reason): "refused: \(reason)"
+        case .rejected(let reason): "refused: \(reason)"
         }
     }
 

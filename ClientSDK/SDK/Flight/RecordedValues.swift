@@ -42,7 +42,7 @@ extension SyncFailure: RecordedValue {
     }
 }
 
-extension SyncPhase: RecordedValue {
+extension ConnectionState: RecordedValue {
     var recorded: FieldValue {
         switch self {
         case .stopped: ["stopped"]
@@ -51,7 +51,7 @@ extension SyncPhase: RecordedValue {
         case .live: ["live"]
         case .waiting(let until, let reason): ["waiting", .integer(until), reason.recorded]
         case .offline(let until, let reason): ["offline", .integer(until), reason.recorded]
-        case .refused(let reason): ["refused", 0, reason.recorded]
+        case .rejected(let reason): ["refused", 0, reason.recorded]
         }
     }
 
@@ -66,7 +66,7 @@ extension SyncPhase: RecordedValue {
         case ("live", nil, nil): self = .live
         case ("waiting", let until?, let reason?): self = .waiting(until: until, reason: reason)
         case ("offline", let until?, let reason?): self = .offline(until: until, reason: reason)
-        case ("refused", _?, let reason?): self = .refused(reason: reason)
+        case ("refused", _?, let reason?): self = .rejected(reason: reason)
         default: return nil
         }
     }

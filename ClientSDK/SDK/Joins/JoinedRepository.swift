@@ -88,8 +88,8 @@ extension Repository {
 extension StoreSnapshot {
     /// Returns the records that match, each with the record that a property refers to; see `JoinedRepository.readAll`.
     ///
-    ///     store.observe { try $0.models(Order.self, joining: \.clientId, Client.self, where: \.status == .ready) }
-    public func models<Model: SyncModel, Other: SyncModel>(
+    ///     store.observe { try $0.readAll(Order.self, joining: \.clientId, Client.self, where: \.status == .ready) }
+    public func readAll<Model: SyncModel, Other: SyncModel>(
         _ type: Model.Type, joining property: any KeyPath<Model, UUID> & Sendable, _ other: Other.Type,
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],
         limit: Int? = nil, in scope: ScopeID? = nil
@@ -98,7 +98,7 @@ extension StoreSnapshot {
     }
 
     /// Joins by an optional reference.
-    public func models<Model: SyncModel, Other: SyncModel>(
+    public func readAll<Model: SyncModel, Other: SyncModel>(
         _ type: Model.Type, joining property: any KeyPath<Model, UUID?> & Sendable, _ other: Other.Type,
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],
         limit: Int? = nil, in scope: ScopeID? = nil

@@ -16,7 +16,7 @@ package final class LocalDatabase: Sendable {
     /// For observation and reading; write only through the operations.
     package let writer: any DatabaseWriter
     let limits: LocalLimits
-    private let told: Lock<ModelLimits>
+    private let serverLimits: Lock<ModelLimits>
     let tables: [String: CollectionTable]
     let names: CollectionNames
     /// The plans for reading the records of each model.
@@ -61,7 +61,7 @@ package final class LocalDatabase: Sendable {
         self.account = account
         self.schema = schema
         self.limits = limits
-        told = Lock(limits.model)
+        serverLimits = Lock(limits.model)
         undecodable = UndecodableRecords(max: limits.undecodableMax)
         searchUpkeep = SearchUpkeep(schema, rest: limits.searchRest)
         names = CollectionNames(schema)
@@ -72,7 +72,7 @@ package final class LocalDatabase: Sendable {
             try prepare(db, newClient: newClient)
             return try limits.model.remembered(db)
         }
-        told.withLock { $0 = known }
+        serverLimits.withLock { $0 = known }
         writer.add(transactionObserver: changes, extent: .observerLifetime)
     }
 
@@ -136,10 +136,10 @@ package final class LocalDatabase: Sendable {
 
     /// The limits of a write: those that the server sent last, since it judges the write; before that,
     /// ``LocalLimits/model``.
-    var modelLimits: ModelLimits { told.withLock { $0 } }
+    var modelLimits: ModelLimits { serverLimits.withLock { $0 } }
 
     /// Takes the server's limits, which are stored already.
-    func tell(_ limits: ModelLimits) { told.withLock { $0 = limits } }
+    func setServerLimits(_ limits: ModelLimits) { serverLimits.withLock { $0 = limits } }
 
     /// Makes a database that ends with the object: for previews, tests, the simulator.
     package static func inMemory(
@@ -175,10 +175,10 @@ package final class LocalDatabase: Sendable {
 
     /// Returns the table of a collection.
     ///
-    /// - Throws: `refused(.unknownCollection)`.
+    /// - Throws: `rejected(.unknownCollection)`.
     func table(_ collection: String) throws -> CollectionTable {
         guard let table = tables[collection] else {
-            throw StoreError(.refused(.unknownCollection), "\(collection): no such collection in the schema")
+            throw StoreError(.rejected(.unknownCollection), "\(collection): no such collection in the schema")
         }
         return table
     }

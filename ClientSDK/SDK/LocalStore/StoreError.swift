@@ -9,7 +9,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of refusal, to branch on.
     public enum Code: Hashable, Sendable {
         /// A write breaks the schema or the record's state; nothing was written.
-        case refused(RejectionCode)
+        case rejected(RejectionCode)
         /// A filter, an order or a model names something that the schema does not have.
         case unknownName
         /// A model's value cannot be stored in its field, or a field's value not be read into the model.
@@ -61,7 +61,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Creates the error for a write that breaks a rule.
-    public init(_ rejection: Rejection) { self.init(.refused(rejection.code), rejection.message) }
+    public init(_ rejection: Rejection) { self.init(.rejected(rejection.code), rejection.message) }
 
     /// The rule of the schema that the write breaks; `nil` for another error.
     public var brokenRule: BrokenRule? { code == .refused(.rule) ? BrokenRule(refusal: message) : nil }

@@ -56,7 +56,7 @@ struct Awaiting {
             }
         } catch let error as StoreError {
             // It no longer applies: it stays parked, and nothing of this was written.
-            guard case .refused = error.code else { throw error }
+            guard case .rejected = error.code else { throw error }
             try db.run("UPDATE tidemark_parked SET awaits = NULL WHERE id = ?", [id.description])
         }
     }

@@ -52,7 +52,7 @@ extension LocalDatabase {
             }
         }
         for table in ["tidemark_outbox", "tidemark_outbox_record"] {
-            try db.run("UPDATE \(table) SET n = -n WHERE n < 0 AND n > -\(Withholding.firstPlace)")
+            try db.run("UPDATE \(table) SET n = -n WHERE n < 0 AND n > -\(Withholding.firstWaitingNumber)")
         }
         try Reoffering(RecordTable(db, self), account: account, now: 0).restore(offered, rebase: &rebase)
         try Meta.client.set(newClient.description, db)

@@ -24,7 +24,7 @@ struct OutboxCounts {
     private static let readSQL = """
         SELECT (SELECT value FROM tidemark_meta WHERE key = '\(Meta.lastNumber.rawValue)'),
             (SELECT value FROM tidemark_meta WHERE key = '\(Meta.lastWritten.rawValue)'),
-            (SELECT max(n) FROM tidemark_outbox WHERE n < \(Withholding.firstPlace))
+            (SELECT max(n) FROM tidemark_outbox WHERE n < \(Withholding.firstWaitingNumber))
         """
 
     /// Stores both counts, whatever the outbox contains.

@@ -110,7 +110,7 @@ struct OutboxTable {
 
     /// Returns the number of entries that wait without a wire number.
     func waitingCount() throws -> Int64 {
-        try db.first("SELECT count(*) FROM tidemark_outbox WHERE n >= \(Withholding.firstPlace)")?.integer(0) ?? 0
+        try db.first("SELECT count(*) FROM tidemark_outbox WHERE n >= \(Withholding.firstWaitingNumber)")?.integer(0) ?? 0
     }
 
     /// Returns whether there is an entry after the number, ignoring those that wait without one.
@@ -118,7 +118,7 @@ struct OutboxTable {
         try db.exists(
             """
             SELECT 1 FROM tidemark_outbox
-            WHERE n > ? AND n < \(Withholding.firstPlace) AND \(Self.isPending)
+            WHERE n > ? AND n < \(Withholding.firstWaitingNumber) AND \(Self.isPending)
             LIMIT 1
             """, [number])
     }
@@ -128,7 +128,7 @@ struct OutboxTable {
     func entries(after: Int64 = 0, through: Int64 = .max, limit: Int64 = .max) throws -> [OutboxEntry] {
         let sql = """
             SELECT \(OutboxEntry.columns) FROM tidemark_outbox
-            WHERE n > ? AND n <= ? AND n < \(Withholding.firstPlace) AND \(Self.isPending)
+            WHERE n > ? AND n <= ? AND n < \(Withholding.firstWaitingNumber) AND \(Self.isPending)
             ORDER BY n
             LIMIT ?
             """

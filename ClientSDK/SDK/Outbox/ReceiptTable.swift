@@ -30,10 +30,10 @@ struct ReceiptTable {
         var last = WriteStep.committed(seq: 0, time: 0)
         for step in steps {
             switch step {
-            case .parked: return step
+            case .rejected: return step
             case .committed(let seq, let time):
                 if case .committed(let before, _) = last, seq > before { last = .committed(seq: seq, time: time) }
-            case .queued, .sending, .reoffered: break
+            case .queued, .sending, .resending: break
             }
         }
         return last
@@ -52,12 +52,12 @@ struct ReceiptTable {
         switch state {
         case "queued", "waiting": return .queued
         case "sending", "withdrawn": return .sending
-        case "reoffered": return .reoffered
+        case "reoffered": return .resending
         case "committed": return .committed(seq: try row.integer(1), time: try row.integer(2))
         case "parked":
             // A newer server's code, unknown to this SDK, was stored as the code that replaces it.
             let code = RejectionCode(rawValue: try row.text(3)) ?? .internalRejected
-            return .parked(Rejection(code, try row.text(4)))
+            return .rejected(Rejection(code, try row.text(4)))
         default: throw StoreError(.corrupt, "a receipt has no valid state")
         }
     }

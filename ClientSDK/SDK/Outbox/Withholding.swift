@@ -16,7 +16,7 @@ struct Withholding {
     let db: Database
 
     /// The first number of waiting entries, far above the wire's.
-    static let firstPlace: Int64 = 1 << 56
+    static let firstWaitingNumber: Int64 = 1 << 56
 
     /// The values of `Meta.releaseWanted` besides 0.
     private static let all: Int64 = 1
@@ -48,16 +48,16 @@ struct Withholding {
 
     /// Moves an entry that the server never accepted: it waits without a wire number, in its order.
     func wait(_ entry: OutboxEntry) throws {
-        try OutboxTable(db: db).move(entry, to: Self.firstPlace + entry.written, .waiting)
+        try OutboxTable(db: db).move(entry, to: Self.firstWaitingNumber + entry.written, .waiting)
     }
 
     /// Returns the waiting number for a transaction that is being written and shares a scope or record with a withheld
     /// one; `nil` if it may be sent.
-    func place(of number: Int64, written: Int64, _ mutations: [Mutation]) throws -> Int64? {
+    func waitingNumber(of number: Int64, written: Int64, _ mutations: [Mutation]) throws -> Int64? {
         let isWithholding = "tidemark_meta WHERE key = '\(Meta.withholding.rawValue)' AND value = 1"
         guard try RowCheck(db, isWithholding, parameters: 0).holds() else { return nil }
         guard try isBehind(number, mutations) else { return nil }
-        let waiting = Self.firstPlace + written
+        let waiting = Self.firstWaitingNumber + written
         try OutboxTable(db: db).relink(mutations, from: number, to: waiting, isWithheld: true)
         return waiting
     }
@@ -65,7 +65,7 @@ struct Withholding {
     /// Returns all waiting entries, in their order.
     func waiting() throws -> [OutboxEntry] {
         let sql = "SELECT \(OutboxEntry.columns) FROM tidemark_outbox WHERE n >= ? ORDER BY written"
-        return try db.all(sql, [Self.firstPlace]).map { try OutboxEntry($0) }
+        return try db.all(sql, [Self.firstWaitingNumber]).map { try OutboxEntry($0) }
     }
 
     /// Gives waiting entries numbers again, behind all others. Entries behind a withdrawn one keep waiting for the

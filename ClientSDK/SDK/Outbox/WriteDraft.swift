@@ -143,7 +143,7 @@ struct WriteDraft {
         let outbox = OutboxTable(db: records.db)
         let (number, written) = (self.number, counts.written + 1)
         counts.written = written
-        if let waiting = try Withholding(db: records.db).place(of: number, written: written, mutations) {
+        if let waiting = try Withholding(db: records.db).waitingNumber(of: number, written: written, mutations) {
             try outbox.append(id, number: waiting, written: written, body: body, created: time, state: .waiting)
             // It is written, and no number is given.
             try counts.keep(records.db)

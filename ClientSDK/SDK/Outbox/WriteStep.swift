@@ -10,17 +10,17 @@ public enum WriteStep: Hashable, Sendable {
     /// settled it so long ago that it keeps no details.
     case committed(seq: SequenceNumber, time: Milliseconds)
     /// It was committed, and then the server's database went back to before that. This device still has it, and has
-    /// offered it again. `committed` or `parked` follows, as for a new write; the earlier `committed` is no longer
+    /// offered it again. `committed` or `rejected` follows, as for a new write; the earlier `committed` is no longer
     /// true.
-    case reoffered
+    case resending
     /// Refused for good and undone; the payload is kept among the parked transactions.
-    case parked(Rejection)
+    case rejected(Rejection)
 
-    /// True for `committed` and `parked`.
+    /// True for `committed` and `rejected`.
     public var isFinal: Bool {
         switch self {
-        case .queued, .sending, .reoffered: false
-        case .committed, .parked: true
+        case .queued, .sending, .resending: false
+        case .committed, .rejected: true
         }
     }
 }

@@ -4,14 +4,14 @@ public import TidemarkModel
 /// The part of a refused write that concerns one record, as models: the written version, the server's version, and the
 /// actions on it.
 ///
-///     for edit in try await store.repository(Order.self).parked() {
+///     for edit in try await store.repository(Order.self).rejected() {
 ///         print(edit.rejection.message, edit.written?.price ?? 0, edit.current?.price ?? 0)
 ///         if edit.differs(\.price) { try await edit.edit { $0.price = 0 } } else { try await edit.discard() }
 ///     }
 ///
 /// A transaction is refused whole, including its writes to other records. `retry`, `edit` and `discard` therefore apply
 /// to the whole `transaction`: all of its edits then end.
-public struct ParkedEdit<Model: SyncModel>: Sendable, Identifiable {
+public struct RejectedEdit<Model: SyncModel>: Sendable, Identifiable {
     /// Identifies an edit as long as its transaction is parked.
     public struct ID: Hashable, Sendable {
         /// The transaction's id.
@@ -30,7 +30,7 @@ public struct ParkedEdit<Model: SyncModel>: Sendable, Identifiable {
     }
 
     /// The write that was refused, with all of its records.
-    public let transaction: ParkedTransaction
+    public let transaction: RejectedTransaction
     /// The intended change of the record.
     public let kind: Kind
     /// The record as it would be now if the write had been accepted, including later changes of others. `nil` for a
@@ -40,7 +40,7 @@ public struct ParkedEdit<Model: SyncModel>: Sendable, Identifiable {
     public let current: Model?
     /// The fields in which `written` and `current` differ, by their names in the schema, sorted.
     public let differing: [String]
-    let stored: StoredParkedEdit
+    let stored: StoredRejectedEdit
 
     public var id: ID { ID(transaction: transaction.id, record: UUID(stored.key.id)) }
     /// The reason why the write was refused.
@@ -55,7 +55,7 @@ public struct ParkedEdit<Model: SyncModel>: Sendable, Identifiable {
         }
     }
 
-    /// Writes the whole transaction again unchanged; see `ParkedTransaction.retry()`.
+    /// Writes the whole transaction again unchanged; see `RejectedTransaction.retry()`.
     @discardableResult
     public func retry() async throws -> WriteReceipt { try await transaction.retry() }
 

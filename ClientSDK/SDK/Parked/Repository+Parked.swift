@@ -4,32 +4,32 @@ import TidemarkModel
 extension Repository {
     /// Returns the parts of refused writes for records of this collection, oldest first.
     ///
-    ///     for edit in try await cards.parked() where edit.differs(\.title) { try await edit.edit { $0.title = "short" } }
-    public func parked() async throws -> [ParkedEdit<Model>] {
-        try await store.read { snapshot in try snapshot.parked(Model.self) }
+    ///     for edit in try await cards.rejected() where edit.differs(\.title) { try await edit.edit { $0.title = "short" } }
+    public func rejected() async throws -> [RejectedEdit<Model>] {
+        try await store.read { snapshot in try snapshot.rejected(Model.self) }
     }
 
     /// The same, now and after each change of it or of the records.
-    public func observeParked() -> LiveValues<[ParkedEdit<Model>]> {
+    public func observeRejected() -> LiveValues<[RejectedEdit<Model>]> {
         LiveValues(
             store.database, of: ObservationOrigin("parked \(Model.collection)"),
-            fetch: { [database = store.database] db in try database.parkedEdits(of: Model.self, db) },
-            map: { [store] edits in edits.map { ParkedEdit($0, store) } })
+            fetch: { [database = store.database] db in try database.rejectedEdits(of: Model.self, db) },
+            map: { [store] edits in edits.map { RejectedEdit($0, store) } })
     }
 }
 
 extension StoreSnapshot {
     /// Returns the parts of refused writes for records of a model's collection, oldest first.
-    public func parked<Model: SyncModel>(_ model: Model.Type) throws -> [ParkedEdit<Model>] {
-        try store.database.parkedEdits(of: model, db).map { ParkedEdit($0, store) }
+    public func rejected<Model: SyncModel>(_ model: Model.Type) throws -> [RejectedEdit<Model>] {
+        try store.database.rejectedEdits(of: model, db).map { RejectedEdit($0, store) }
     }
 }
 
-extension ParkedEdit {
-    init(_ stored: StoredParkedEdit, _ store: SyncStore) {
+extension RejectedEdit {
+    init(_ stored: StoredRejectedEdit, _ store: SyncStore) {
         let coding = ModelCoding<Model>(collection: stored.collection)
         self.stored = stored
-        transaction = ParkedTransaction(store: store, stored: stored.transaction)
+        transaction = RejectedTransaction(store: store, stored: stored.transaction)
         let isLive = stored.written?.existence == .live
         // A record that the model cannot represent cannot be shown: the transaction has the fields.
         written = isLive ? stored.written.flatMap { try? coding.decoded($0, .failed) } : nil
@@ -46,7 +46,7 @@ extension ParkedEdit {
 }
 
 extension LocalDatabase {
-    func parkedEdits<Model: SyncModel>(of model: Model.Type, _ db: Database) throws -> [StoredParkedEdit] {
-        try StoredParkedEdit.all(of: try table(Model.collection).collection, self, db)
+    func rejectedEdits<Model: SyncModel>(of model: Model.Type, _ db: Database) throws -> [StoredRejectedEdit] {
+        try StoredRejectedEdit.all(of: try table(Model.collection).collection, self, db)
     }
 }

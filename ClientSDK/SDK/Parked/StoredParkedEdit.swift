@@ -2,7 +2,7 @@ import GRDB
 import TidemarkModel
 
 /// The part of a parked transaction for one record, beside the present record.
-struct StoredParkedEdit: Hashable, Sendable {
+struct StoredRejectedEdit: Hashable, Sendable {
     let transaction: StoredParked
     let key: RecordKey
     let collection: CollectionSchema
@@ -19,7 +19,7 @@ struct StoredParkedEdit: Hashable, Sendable {
     /// transaction once.
     static func all(of collection: CollectionSchema, _ database: LocalDatabase, _ db: Database) throws -> [Self] {
         let records = RecordTable(db, database)
-        var edits: [StoredParkedEdit] = []
+        var edits: [StoredRejectedEdit] = []
         for parked in try Parking(db: db).parked() {
             var keys: [RecordKey] = []
             for key in parked.transaction.mutations.map(\.key) where !keys.contains(key) {

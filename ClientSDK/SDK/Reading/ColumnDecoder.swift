@@ -29,41 +29,41 @@ private struct ColumnDecodingMembers<Key: CodingKey, Source: ColumnSource>: Keye
 
     // A value that cannot be read is reported when it is decoded, and by the source in any case.
     var allKeys: [Key] { ((try? source.fields()) ?? Fields()).entries.compactMap { Key(stringValue: $0.name) } }
-    func contains(_ key: Key) -> Bool { (try? source.value(place(key))).flatMap { $0 } != nil }
+    func contains(_ key: Key) -> Bool { (try? source.value(index(of: key))).flatMap { $0 } != nil }
     func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).decodeNil() }
 
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try source.required(place(key)) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try source.required(place(key)) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try source.required(place(key)) }
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try source.required(place(key)) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try source.required(place(key)) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try source.required(index(of: key)) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try source.required(index(of: key)) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try source.required(index(of: key)) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try source.required(index(of: key)) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try source.required(index(of: key)) }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        if type == UUID.self { return try same(try source.required(place(key)) as UUID) }
-        if type == Date.self { return try same(try source.required(place(key)) as Date) }
-        if type == Set<String>.self { return try same(try source.required(place(key)) as Set<String>) }
-        if type == RecordState.self { return try same(try source.required(place(key)) as RecordState) }
-        return try source.requiredIndirectly(place(key))
+        if type == UUID.self { return try same(try source.required(index(of: key)) as UUID) }
+        if type == Date.self { return try same(try source.required(index(of: key)) as Date) }
+        if type == Set<String>.self { return try same(try source.required(index(of: key)) as Set<String>) }
+        if type == RecordState.self { return try same(try source.required(index(of: key)) as RecordState) }
+        return try source.requiredIndirectly(index(of: key))
     }
 
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try source.optional(place(key))
+        try source.optional(index(of: key))
     }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try source.optional(place(key)) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try source.optional(place(key)) }
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try source.optional(place(key)) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try source.optional(index(of: key)) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try source.optional(index(of: key)) }
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try source.optional(index(of: key)) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try source.optional(place(key))
+        try source.optional(index(of: key))
     }
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        if type == UUID.self { return try (source.optional(place(key)) as UUID?).map { try same($0) } }
-        if type == Date.self { return try (source.optional(place(key)) as Date?).map { try same($0) } }
+        if type == UUID.self { return try (source.optional(index(of: key)) as UUID?).map { try same($0) } }
+        if type == Date.self { return try (source.optional(index(of: key)) as Date?).map { try same($0) } }
         if type == Set<String>.self {
-            return try (source.optional(place(key)) as Set<String>?).map { try same($0) }
+            return try (source.optional(index(of: key)) as Set<String>?).map { try same($0) }
         }
         if type == RecordState.self {
-            return try (source.optional(place(key)) as RecordState?).map { try same($0) }
+            return try (source.optional(index(of: key)) as RecordState?).map { try same($0) }
         }
-        return try source.optionalIndirectly(place(key))
+        return try source.optionalIndirectly(index(of: key))
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -75,10 +75,10 @@ private struct ColumnDecodingMembers<Key: CodingKey, Source: ColumnSource>: Keye
     func superDecoder() throws -> any Decoder { try ColumnDecoder(source: source).whole }
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
-    private func place(_ key: Key) throws -> Int { try source.place(key.stringValue) }
+    private func index(of key: Key) throws -> Int { try source.index(key.stringValue) }
 
     private func decoder(_ key: Key) throws -> FieldDecoder {
-        guard let value = try source.value(place(key)) else {
+        guard let value = try source.value(index(of: key)) else {
             throw DecodingError.keyNotFound(key, .init(codingPath: [], debugDescription: "the field is not set"))
         }
         return FieldDecoder(value: value, key: key, source: Source.valueSource)

@@ -6,15 +6,15 @@ protocol ColumnSource: AnyObject {
     static var valueSource: FieldDecoder.Source { get }
 
     /// Returns the index of a coding key's value; the index of an unknown key has no value.
-    func place(_ name: String) throws -> Int
+    func index(of name: String) throws -> Int
     /// Returns the value straight from SQLite's column; `nil` when it needs a closer look.
-    func direct<Value: ColumnConvertible>(_ place: Int) -> Value?
+    func direct<Value: ColumnConvertible>(_ index: Int) -> Value?
     /// Returns a value that needs more than one column's value, such as a nested struct.
-    func requiredIndirectly<Value: Decodable>(_ place: Int) throws -> Value
+    func requiredIndirectly<Value: Decodable>(_ index: Int) throws -> Value
     /// Returns the same, or `nil` when it is not set.
-    func optionalIndirectly<Value: Decodable>(_ place: Int) throws -> Value?
+    func optionalIndirectly<Value: Decodable>(_ index: Int) throws -> Value?
     /// Returns the value at an index as a field; `nil` when it is not set.
-    func value(_ place: Int) throws -> FieldValue?
+    func value(_ index: Int) throws -> FieldValue?
     /// Returns all values of the row.
     func fields() throws -> Fields
 }
@@ -22,15 +22,15 @@ protocol ColumnSource: AnyObject {
 extension ColumnSource {
     /// Returns a value that must be set.
     @inline(__always)
-    func required<Value: ColumnConvertible>(_ place: Int) throws -> Value {
-        if let value = direct(place) as Value? { return value }
-        return try requiredIndirectly(place)
+    func required<Value: ColumnConvertible>(_ index: Int) throws -> Value {
+        if let value = direct(index) as Value? { return value }
+        return try requiredIndirectly(index)
     }
 
     /// Returns the value, or `nil` when it is not set.
     @inline(__always)
-    func optional<Value: ColumnConvertible>(_ place: Int) throws -> Value? {
-        if let value = direct(place) as Value? { return value }
-        return try optionalIndirectly(place)
+    func optional<Value: ColumnConvertible>(_ index: Int) throws -> Value? {
+        if let value = direct(index) as Value? { return value }
+        return try optionalIndirectly(index)
     }
 }

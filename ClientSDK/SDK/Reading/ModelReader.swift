@@ -7,7 +7,7 @@ struct ModelReader<Model: SyncModel>: Sendable {
     private let database: LocalDatabase
     private let table: CollectionTable
 
-    /// - Throws: `StoreError` with `refused(.unknownCollection)`, or for a model that can never hold any record.
+    /// - Throws: `StoreError` with `rejected(.unknownCollection)`, or for a model that can never hold any record.
     init(_ database: LocalDatabase) throws {
         self.database = database
         table = try database.table(Model.collection)
@@ -19,7 +19,7 @@ struct ModelReader<Model: SyncModel>: Sendable {
     /// - Parameter clause: the SQL after the name of the collection's table.
     func models(_ clause: String, _ arguments: [DatabaseValue], _ db: Database) throws -> [Model] {
         var image: RowImage?
-        return try told(read(clause, arguments, db, &image))
+        return try noted(read(clause, arguments, db, &image))
     }
 
     /// Returns the models of the records that a query selects; undecodable records are set aside.
@@ -32,7 +32,7 @@ struct ModelReader<Model: SyncModel>: Sendable {
     func page(_ query: RecordQuery, _ db: Database) throws -> ModelPage<Model> {
         try database.unindexed.look(at: query, table, db)
         var image: RowImage? = RowImage()
-        let models = try told(read(query.clause, query.arguments, db, &image))
+        let models = try noted(read(query.clause, query.arguments, db, &image))
         return ModelPage(models: models, image: image ?? RowImage())
     }
 
@@ -59,7 +59,7 @@ struct ModelReader<Model: SyncModel>: Sendable {
         var undecodable: [UndecodableRecord] = []
     }
 
-    private func told(_ reading: Reading) -> [Model] {
+    private func noted(_ reading: Reading) -> [Model] {
         if !reading.undecodable.isEmpty { database.undecodable.note(reading.undecodable, of: Model.self) }
         return reading.models
     }

@@ -15,28 +15,28 @@ struct NamedColumns {
 
     var count: Int { columns.count }
 
-    func name(_ place: Int) -> String { columns[place].name }
+    func name(_ index: Int) -> String { columns[index].name }
 
     /// Returns SQLite's number of the column at an index.
-    func index(_ place: Int) -> CInt { columns[place].index }
+    func index(_ index: Int) -> CInt { columns[index].index }
 
     /// Returns the index of a name.
-    func place(of name: String) -> Int? { columns.firstIndex { $0.name == name } }
+    func index(of name: String) -> Int? { columns.firstIndex { $0.name == name } }
 
     /// Returns the current row of a statement. `NULL` is treated as absent, and so are bytes, which no collection has.
     func fields(_ statement: SQLiteStatement) -> Fields {
         var entries: [Fields.Entry] = []
         entries.reserveCapacity(columns.count)
-        for place in columns.indices {
-            guard let value = value(place, statement) else { continue }
-            entries.append(.init(name: columns[place].name, value: value))
+        for index in columns.indices {
+            guard let value = value(index, statement) else { continue }
+            entries.append(.init(name: columns[index].name, value: value))
         }
         return Fields(sorted: entries)
     }
 
     /// Returns one value of that row.
-    func value(_ place: Int, _ statement: SQLiteStatement) -> FieldValue? {
-        let column = columns[place].index
+    func value(_ index: Int, _ statement: SQLiteStatement) -> FieldValue? {
+        let column = columns[index].index
         switch sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
         case SQLITE_FLOAT: return .double(sqlite3_column_double(statement, column))

@@ -74,16 +74,16 @@ final class RecordSource: ColumnSource {
     // MARK: Values
 
     @inline(__always)
-    func direct<Value: ColumnConvertible>(_ place: Int) -> Value? {
-        guard let statement, place < slots.count else { return nil }
-        return Value.column(statement, slots[place].column, slots[place].shape)
+    func direct<Value: ColumnConvertible>(_ index: Int) -> Value? {
+        guard let statement, index < slots.count else { return nil }
+        return Value.column(statement, slots[index].column, slots[index].shape)
     }
 
     /// Returns a value that needs more than one column's value, such as a nested struct.
     @inline(never)
-    func requiredIndirectly<Value: Decodable>(_ place: Int) throws -> Value {
-        let name = FieldName(name(place))
-        guard let value = try value(place) ?? absent[name.stringValue] else {
+    func requiredIndirectly<Value: Decodable>(_ index: Int) throws -> Value {
+        let name = FieldName(name(index))
+        guard let value = try value(index) ?? absent[name.stringValue] else {
             throw DecodingError.keyNotFound(name, .init(codingPath: [], debugDescription: "the field is not set"))
         }
         return try FieldDecoder(value: value, key: name).decode(Value.self)
@@ -91,9 +91,9 @@ final class RecordSource: ColumnSource {
 
     /// Returns the same, or `nil` when it is not set.
     @inline(never)
-    func optionalIndirectly<Value: Decodable>(_ place: Int) throws -> Value? {
-        guard let value = try value(place), value != .null else { return nil }
-        return try FieldDecoder(value: value, key: FieldName(name(place))).decode(Value.self)
+    func optionalIndirectly<Value: Decodable>(_ index: Int) throws -> Value? {
+        guard let value = try value(index), value != .null else { return nil }
+        return try FieldDecoder(value: value, key: FieldName(name(index))).decode(Value.self)
     }
 
     /// Returns all values of the record.
@@ -104,7 +104,7 @@ final class RecordSource: ColumnSource {
         }
         if plan.asked == nil { missed.isWhole = true }
         var fields = extra ?? Fields()
-        for (place, name) in plan.names.enumerated() { fields[name.text] = try value(place) }
+        for (index, name) in plan.names.enumerated() { fields[name.text] = try value(index) }
         return fields
     }
 
@@ -112,22 +112,22 @@ final class RecordSource: ColumnSource {
 
     /// Returns the index of a name that is a string literal.
     @inline(__always)
-    func place(_ name: StaticString) throws -> Int {
-        let place = position
-        if place < addresses.count, addresses[place] == name.address {
-            position = place + 1
-            return place
+    func index(of name: StaticString) throws -> Int {
+        let index = position
+        if index < addresses.count, addresses[index] == name.address {
+            position = index + 1
+            return index
         }
         return try search(RecordName(name))
     }
 
     /// Returns the index of a coding key's name.
-    func place(_ name: String) throws -> Int {
-        let place = position
-        if place < plan.names.count, plan.names[place].text == name {
-            position = place + 1
+    func index(of name: String) throws -> Int {
+        let index = position
+        if index < plan.names.count, plan.names[index].text == name {
+            position = index + 1
             if plan.asked == nil { missed.note(RecordName(name)) }
-            return place
+            return index
         }
         return try search(RecordName(name))
     }
@@ -135,9 +135,9 @@ final class RecordSource: ColumnSource {
     @inline(never)
     private func search(_ name: RecordName) throws -> Int {
         if plan.asked == nil { missed.note(name) }
-        if let place = plan.names.firstIndex(where: { $0.text == name.text }) {
-            position = place + 1
-            return place
+        if let index = plan.names.firstIndex(where: { $0.text == name.text }) {
+            position = index + 1
+            return index
         }
         guard case .extra = table.origin(name.text) else {
             missed.note(name)
@@ -148,26 +148,26 @@ final class RecordSource: ColumnSource {
         return slots.count + strays.count - 1
     }
 
-    private func name(_ place: Int) -> String {
-        place < slots.count ? plan.names[place].text : strays[place - slots.count]
+    private func name(_ index: Int) -> String {
+        index < slots.count ? plan.names[index].text : strays[index - slots.count]
     }
 
     // MARK: Columns
 
     /// Returns the value at an index; `nil` when it is not set.
-    func value(_ place: Int) throws -> FieldValue? {
+    func value(_ index: Int) throws -> FieldValue? {
         guard let statement else { throw ended }
-        guard place < slots.count else { return extra?[name(place)] }
-        let slot = slots[place]
+        guard index < slots.count else { return extra?[name(index)] }
+        let slot = slots[index]
         switch slot.origin {
-        case .extra: return extra?[name(place)]
+        case .extra: return extra?[name(index)]
         case .field(let type):
             if extra == nil, sqlite3_column_type(statement, slot.column) == SQLITE_NULL {
-                return absent.declared(name(place))
+                return absent.declared(name(index))
             }
             do {
                 return try type.fieldValue(DatabaseValue(sqliteStatement: statement, index: slot.column))
-                    ?? extra?[name(place)] ?? absent.declared(name(place))
+                    ?? extra?[name(index)] ?? absent.declared(name(index))
             } catch let error as StoreError {
                 throw noted(error)
             }

@@ -14,7 +14,7 @@ final class RowSource: ColumnSource {
     // Only one thread uses the source, and no property is used while it is being changed.
     @exclusivity(unchecked) private var position = 0
     /// The names that were asked for in the last row, in their order.
-    @exclusivity(unchecked) private var asked: [(name: String, place: Int)] = []
+    @exclusivity(unchecked) private var asked: [(name: String, index: Int)] = []
     /// The last unknown name that was asked for.
     @exclusivity(unchecked) private var unknown = ""
 
@@ -32,50 +32,50 @@ final class RowSource: ColumnSource {
     /// Notes that the query has ended.
     func close() { statement = nil }
 
-    func place(_ name: String) -> Int {
+    func index(of name: String) -> Int {
         defer { position += 1 }
         guard position < asked.count else {
-            let place = search(name)
-            if asked.count < Self.askedMax { asked.append((name, place)) }
-            return place
+            let index = search(name)
+            if asked.count < Self.askedMax { asked.append((name, index)) }
+            return index
         }
         // An unknown name is searched for again, so that the error can name it.
-        if asked[position].name != name || asked[position].place == columns.count {
+        if asked[position].name != name || asked[position].index == columns.count {
             asked[position] = (name, search(name))
         }
-        return asked[position].place
+        return asked[position].index
     }
 
     private func search(_ name: String) -> Int {
-        if let place = columns.place(of: name) { return place }
+        if let index = columns.index(of: name) { return index }
         unknown = name
         return columns.count
     }
 
     @inline(__always)
-    func direct<Value: ColumnConvertible>(_ place: Int) -> Value? {
-        guard let statement, place < columns.count else { return nil }
-        return Value.column(statement, columns.index(place), .any)
+    func direct<Value: ColumnConvertible>(_ index: Int) -> Value? {
+        guard let statement, index < columns.count else { return nil }
+        return Value.column(statement, columns.index(index), .any)
     }
 
     @inline(never)
-    func requiredIndirectly<Value: Decodable>(_ place: Int) throws -> Value {
-        guard let value = try optionalIndirectly(place) as Value? else {
+    func requiredIndirectly<Value: Decodable>(_ index: Int) throws -> Value {
+        guard let value = try optionalIndirectly(index) as Value? else {
             throw DecodingError.keyNotFound(
-                name(place), .init(codingPath: [], debugDescription: "the column is not set"))
+                name(index), .init(codingPath: [], debugDescription: "the column is not set"))
         }
         return value
     }
 
     @inline(never)
-    func optionalIndirectly<Value: Decodable>(_ place: Int) throws -> Value? {
-        guard let value = try value(place) else { return nil }
-        return try FieldDecoder(value: value, key: name(place), source: .column).decode(Value.self)
+    func optionalIndirectly<Value: Decodable>(_ index: Int) throws -> Value? {
+        guard let value = try value(index) else { return nil }
+        return try FieldDecoder(value: value, key: name(index), source: .column).decode(Value.self)
     }
 
-    func value(_ place: Int) throws -> FieldValue? {
+    func value(_ index: Int) throws -> FieldValue? {
         guard let statement else { throw ended }
-        return place < columns.count ? columns.value(place, statement) : nil
+        return index < columns.count ? columns.value(index, statement) : nil
     }
 
     func fields() throws -> Fields {
@@ -85,5 +85,5 @@ final class RowSource: ColumnSource {
 
     private var ended: StoreError { StoreError(.coding, "a decoder was used after its row had been read") }
 
-    private func name(_ place: Int) -> FieldName { FieldName(place < columns.count ? columns.name(place) : unknown) }
+    private func name(_ index: Int) -> FieldName { FieldName(index < columns.count ? columns.name(index) : unknown) }
 }

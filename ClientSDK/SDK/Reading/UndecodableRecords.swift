@@ -15,7 +15,7 @@ final class UndecodableRecords: Sendable {
 
     private struct State {
         var found: [Place: (record: UndecodableRecord, look: Look)] = [:]
-        var tell: (@Sendable (UndecodableRecord) -> Void)?
+        var report: (@Sendable (UndecodableRecord) -> Void)?
     }
 
     private let max: Int
@@ -25,13 +25,13 @@ final class UndecodableRecords: Sendable {
     init(max: Int) { self.max = max }
 
     /// Sets the call that reports each newly found record.
-    func onNew(_ tell: @escaping @Sendable (UndecodableRecord) -> Void) { state.withLock { $0.tell = tell } }
+    func onNew(_ report: @escaping @Sendable (UndecodableRecord) -> Void) { state.withLock { $0.report = report } }
 
     /// Notes the records that a read has set aside.
     func note<Model: SyncModel>(_ records: [UndecodableRecord], of model: Model.Type) {
         for record in records {
             let place = Place(model: ObjectIdentifier(model), key: record.key)
-            let tell: (@Sendable (UndecodableRecord) -> Void)? = state.withLock { state in
+            let report: (@Sendable (UndecodableRecord) -> Void)? = state.withLock { state in
                 let known = state.found[place]?.record
                 guard known != record, known != nil || state.found.count < max else { return nil }
                 state.found[place] = (
@@ -40,10 +40,10 @@ final class UndecodableRecords: Sendable {
                         try ModelReader<Model>(database).undecodable(RecordQuery(record.key.id), db).first
                     }
                 )
-                return state.tell
+                return state.report
             }
             // Not under the lock: the receiver may read.
-            tell?(record)
+            report?(record)
         }
     }
 

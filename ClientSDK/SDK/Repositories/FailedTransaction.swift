@@ -4,11 +4,11 @@ public import TidemarkModel
 /// A write that failed at the server too often in a row, or that is behind such a write in the same scope. Its records
 /// are still shown, with the state `failed`; the server has not refused it.
 ///
-///     for failed in try await store.outbox.failed() where failed.needsRetry {
+///     for failed in try await store.outbox.stalled() where failed.needsRetry {
 ///         print(failed.reason ?? "it waits behind another one", failed.mutations.count)
-///         try await failed.retry()                       // or store.outbox.retryFailed() for all of them
+///         try await failed.retry()                       // or store.outbox.retryStalled() for all of them
 ///     }
-public struct FailedTransaction: Sendable, Identifiable {
+public struct StalledTransaction: Sendable, Identifiable {
     private let store: SyncStore
     private let transaction: Transaction
     private let created: Milliseconds

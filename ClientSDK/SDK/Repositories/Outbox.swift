@@ -16,7 +16,7 @@ public struct Outbox: Sendable {
     /// Returns the transactions that failed too often, and those behind them in the same scopes, oldest first.
     ///
     /// - Throws: `StoreError` when the file cannot be read.
-    public func failed() async throws -> [FailedTransaction] {
+    public func stalled() async throws -> [StalledTransaction] {
         try await store.database.read { [store] db in
             let answered = try Withholding(db: db).answered()
             let sql = """
@@ -25,34 +25,34 @@ public struct Outbox: Sendable {
                 """
             return try db.all(sql).map { row in
                 let transaction = try OutboxEntry.transaction(try row.text(0))
-                return FailedTransaction(
+                return StalledTransaction(
                     store: store, transaction: transaction, created: try row.integer(1),
                     reason: try row.optionalText(2), needsRetry: answered.contains(transaction.id))
             }
         }
     }
 
-    /// Sends all failed transactions again, in their order; `FailedTransaction.retry()` sends one. A transaction that
+    /// Sends all failed transactions again, in their order; `StalledTransaction.retry()` sends one. A transaction that
     /// may have arrived is sent only after the server has said that it did not. A new connection does the same
     /// automatically for transactions that met an outage, but not for those with `needsRetry`.
     ///
     /// - Throws: `StoreError` when the file cannot be written.
-    public func retryFailed() async throws {
+    public func retryStalled() async throws {
         try await store.enqueue { [database = store.database] db in try database.releaseWithheld(isAsked: true, db) }
     }
 
     /// Returns the transactions that the server refused, oldest first.
     ///
     /// - Throws: `StoreError` when the file cannot be read.
-    public func parked() async throws -> [ParkedTransaction] {
+    public func rejected() async throws -> [RejectedTransaction] {
         let stored = try await store.database.read { db in try Parking(db: db).parked() }
-        return stored.map { ParkedTransaction(store: store, stored: $0) }
+        return stored.map { RejectedTransaction(store: store, stored: $0) }
     }
 }
 
 /// A write that the server refused permanently and that was undone on this device. It stays until it is retried or
 /// discarded.
-public struct ParkedTransaction: Sendable, Identifiable, Equatable {
+public struct RejectedTransaction: Sendable, Identifiable, Equatable {
     private let store: SyncStore
     private let stored: StoredParked
 
@@ -122,7 +122,7 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
         return "\(head),\"transaction\":\(OutboxEntry.text(stored.transaction))}"
     }
 
-    public static func == (left: ParkedTransaction, right: ParkedTransaction) -> Bool { left.stored == right.stored }
+    public static func == (left: RejectedTransaction, right: RejectedTransaction) -> Bool { left.stored == right.stored }
 
     /// Discards the write.
     ///

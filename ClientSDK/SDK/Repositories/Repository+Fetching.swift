@@ -5,7 +5,7 @@ extension Repository {
     /// Returns the record with that id, from the server if it is not on this device: one that the cache's policy
     /// evicted or did not fetch. Use it for a link, a push notification, or a reference to something old.
     ///
-    ///     guard let order = try await orders.fetch(id, in: ScopeID(record: shop)) else { return show("no such order") }
+    ///     guard let order = try await orders.fetch(id, in: .of(shop)) else { return show("no such order") }
     ///
     /// If the record is on the device, or the server cannot have it, the call returns at once. Otherwise it asks the
     /// server for this one record and waits at most 10 s. The record then stays like any other until the policy evicts
@@ -20,10 +20,10 @@ extension Repository {
     @concurrent public func fetch(_ id: Model.ID, in scope: ScopeID) async throws -> Model? {
         if let model = try await read(id) { return model }
         let key = try store.database.coding(Model.self).key(id)
-        guard try await store.database.read({ try History.fetch($0, key.collection, scope).hasOlder }) else {
+        guard try await store.database.read({ try OlderRecords.fetch($0, key.collection, scope).hasOlder }) else {
             return nil
         }
-        guard store.syncing.status.phase.isConnected else {
+        guard store.syncing.status.connection.isConnected else {
             throw StoreError(.unreachable, "\(key): is not on this device, and there is no connection")
         }
         try store.database.want(key, in: scope)
@@ -43,7 +43,7 @@ extension Repository {
                 for try await isWanted in answers where !isWanted { break }
             }
             group.addTask { [syncing = store.syncing] in
-                for await status in syncing.values() where !status.phase.isConnected { break }
+                for await status in syncing.values() where !status.connection.isConnected { break }
             }
             // The sleep ends early when the answer has arrived.
             group.addTask { [clock = store.environment.clock] in

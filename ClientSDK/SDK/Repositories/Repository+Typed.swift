@@ -80,10 +80,10 @@ extension Repository {
 extension StoreSnapshot {
     /// Returns the records that match, as `Repository.readAll` does.
     ///
-    ///     store.observe { try $0.models(Order.self, where: \.status == .ready, order: [.by(\.received, .descending)]) }
+    ///     store.observe { try $0.readAll(Order.self, where: \.status == .ready, order: [.by(\.received, .descending)]) }
     ///
     /// - Throws: as `Repository.readAll` does.
-    public func models<Model: SyncModel>(
+    public func readAll<Model: SyncModel>(
         _ type: Model.Type, where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
         after model: Model? = nil, in scope: ScopeID? = nil
     ) throws -> [Model] {

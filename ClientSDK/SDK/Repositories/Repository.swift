@@ -41,7 +41,7 @@ public import TidemarkModel
 ///
 /// - ``fetch(_:in:)``
 /// - ``loadOlder(in:count:)``
-/// - ``history(of:)``
+/// - ``olderRecords(in:)``
 ///
 /// ### Looking at problems
 ///
@@ -49,7 +49,7 @@ public import TidemarkModel
 /// - ``syncNow()``
 /// - ``undecodable()``
 /// - ``parked()``
-/// - ``observeParked()``
+/// - ``observeRejected()``
 public struct Repository<Model: SyncModel>: Sendable {
     let store: SyncStore
 
@@ -152,7 +152,7 @@ public struct Repository<Model: SyncModel>: Sendable {
 
     /// Creates the record under the model's id; returns after the local commit.
     ///
-    /// - Throws: as `SyncStore.write(_:)` does, for example `refused(.forbidden)`.
+    /// - Throws: as `SyncStore.write(_:)` does, for example `rejected(.forbidden)`.
     @discardableResult
     public func create(_ model: Model) async throws -> WriteReceipt {
         try await store.write { $0.create(model) }
@@ -162,7 +162,7 @@ public struct Repository<Model: SyncModel>: Sendable {
     /// `WriteBatch.overwrite(_:)`.
     ///
     /// - Returns: the receipt; it has no steps when nothing differs.
-    /// - Throws: as `SyncStore.write(_:)` does, with `refused(.notFound)` for a record that is not on this device.
+    /// - Throws: as `SyncStore.write(_:)` does, with `rejected(.notFound)` for a record that is not on this device.
     @discardableResult
     public func overwrite(_ model: Model) async throws -> WriteReceipt {
         try await store.write { $0.overwrite(model) }
@@ -175,7 +175,7 @@ public struct Repository<Model: SyncModel>: Sendable {
     ///   - model: the edited state.
     ///   - original: the state that was read when the edit began.
     /// - Returns: the receipt; it has no steps when nothing differs.
-    /// - Throws: as `SyncStore.write(_:)` does, for example `refused(.conflict)` for a changed `manual` field.
+    /// - Throws: as `SyncStore.write(_:)` does, for example `rejected(.conflict)` for a changed `manual` field.
     @discardableResult
     public func update(_ model: Model, from original: Model) async throws -> WriteReceipt {
         try await store.write { $0.update(model, from: original) }
@@ -183,7 +183,7 @@ public struct Repository<Model: SyncModel>: Sendable {
 
     /// Edits the stored record; `change` gets its latest state.
     ///
-    /// - Throws: as `SyncStore.write(_:)` does, with `refused(.notFound)` for a record that is not on this device; any
+    /// - Throws: as `SyncStore.write(_:)` does, with `rejected(.notFound)` for a record that is not on this device; any
     ///   error of `change`. Nothing is then written.
     @discardableResult
     public func update(

@@ -44,7 +44,7 @@ public struct StoreSnapshot {
     /// Returns the records that an SQL clause selects; those that the model cannot hold are left out, see
     /// `Repository.undecodable()`.
     ///
-    ///     try snapshot.models(Order.self, "WHERE scope = ? AND status <> 'done' ORDER BY received LIMIT 20", [shop])
+    ///     try snapshot.readAll(Order.self, "WHERE scope = ? AND status <> 'done' ORDER BY received LIMIT 20", [shop])
     ///
     /// - Parameters:
     ///   - model: the model of the collection.
@@ -52,7 +52,7 @@ public struct StoreSnapshot {
     ///     argument.
     ///   - arguments: one value for each `?`.
     /// - Throws: `StoreError` with `databaseFailed` for SQL that is wrong.
-    public func models<Model: SyncModel>(
+    public func readAll<Model: SyncModel>(
         _ model: Model.Type, _ clause: String, _ arguments: [FieldValue] = []
     ) throws -> [Model] {
         try ModelReader<Model>(store.database).models(clause, arguments.map { $0.argument }, db)
@@ -61,21 +61,21 @@ public struct StoreSnapshot {
     /// Returns the transactions that the server refused, oldest first.
     ///
     /// - Throws: `StoreError` when the file cannot be read.
-    public func parked() throws -> [ParkedTransaction] {
-        try Parking(db: db).parked().map { ParkedTransaction(store: store, stored: $0) }
+    public func rejected() throws -> [RejectedTransaction] {
+        try Parking(db: db).parked().map { RejectedTransaction(store: store, stored: $0) }
     }
 
     /// Returns records of a collection whose creation was refused, and which are therefore in no table. Each has its
     /// written values, the state `failed`, and the transaction that waits to be retried or discarded. Records that the
     /// model cannot hold are left out; `parked()` has them.
     ///
-    /// - Throws: `StoreError` with `refused(.unknownCollection)` when the schema has no such collection, or when the
+    /// - Throws: `StoreError` with `rejected(.unknownCollection)` when the schema has no such collection, or when the
     ///   file cannot be read.
-    public func refused<Model: SyncModel>(
+    public func rejectedCreations<Model: SyncModel>(
         _ model: Model.Type
-    ) throws -> [(model: Model, transaction: ParkedTransaction)] {
+    ) throws -> [(model: Model, transaction: RejectedTransaction)] {
         let coding = try store.database.coding(Model.self)
-        var refused: [(model: Model, transaction: ParkedTransaction)] = []
+        var refused: [(model: Model, transaction: RejectedTransaction)] = []
         for transaction in try parked() {
             for mutation in transaction.mutations where mutation.key.collection == Model.collection {
                 guard case .create(let fields) = mutation.action,
@@ -155,7 +155,7 @@ public struct PendingWrite: Hashable, Sendable {
     /// True when it is on its way: the server may have it.
     public var isSending: Bool
     /// True when it was unanswered too often, or is behind such a write. It is sent again with the next connection,
-    /// after a while on a connection that stays, or after `Outbox.retryFailed()`.
+    /// after a while on a connection that stays, or after `Outbox.retryStalled()`.
     public var isWithheld: Bool
     /// The time of the last attempt, by the device's clock.
     public var lastAttempt: Date?

@@ -18,7 +18,7 @@ public import TidemarkModel
 ///
 /// Properties named `serverID: Int64?`, `serverTime: Date?`, `createdTime: Date?`, `author: String?` and `syncState:
 /// RecordState?` show the store's data about the record, unless the schema has fields with these names.
-public protocol SyncModel: SpoolModel {
+public protocol SyncModel: RecordModel {
     /// The values of properties that are not optional for records that have none: records of another app, a backend, or
     /// an earlier version of this app.
     ///

@@ -4,7 +4,7 @@ extension SyncStore {
     /// Reads and writes in one transaction: no other write of this app or of the server comes in between.
     ///
     ///     let (number, _) = try await store.readAndWrite { snapshot, batch in
-    ///         let open = try snapshot.models(Card.self, where: \.columnId == column)
+    ///         let open = try snapshot.readAll(Card.self, where: \.columnId == column)
     ///         for card in open { batch.update(card, \.columnId, archive) }
     ///         return open.count
     ///     }

@@ -26,7 +26,7 @@ public import TidemarkModel
 /// ### Connecting to a server
 ///
 /// - ``connect(to:transport:logger:token:)``
-/// - ``sync(with:transport:logger:token:)``
+/// - ``run(connectedTo:transport:logger:token:)``
 /// - ``disconnect()``
 /// - ``pause()``
 /// - ``resume()``
@@ -81,8 +81,8 @@ public import TidemarkModel
 ///
 /// ### Limiting the data on the device
 ///
-/// - ``keep(_:of:)``
-/// - ``keeping(of:)``
+/// - ``setRetention(_:in:)``
+/// - ``retention(in:)``
 /// - ``usage()``
 /// - ``statistics()``
 /// - ``evict(_:)``
@@ -92,7 +92,7 @@ public import TidemarkModel
 /// ### Sharing with extensions
 ///
 /// - ``publish(_:_:)``
-/// - ``keepPublished(_:pause:_:)``
+/// - ``publishChanges(_:pause:_:)``
 /// - ``adoptSpool()``
 ///
 /// ### Looking at problems
@@ -103,10 +103,10 @@ public import TidemarkModel
 /// - ``diagnostics()``
 /// - ``story(of:in:)``
 /// - ``exportReport()``
-/// - ``compare()``
+/// - ``compareWithServer()``
 /// - ``compare(_:in:with:)``
-/// - ``rescued()``
-/// - ``discardRescued()``
+/// - ``lostRecords()``
+/// - ``discardLostRecords()``
 ///
 /// ### Devices and signing out
 ///
@@ -153,7 +153,7 @@ public final class SyncStore: Sendable {
         switch notice {
         case .recovered(let recovery):
             journal.note(.corrupted(reason: recovery.reason))
-            journal.note(.recovered(transactions: recovery.pending + recovery.parked))
+            journal.note(.recovered(transactions: recovery.pending + recovery.rejected))
         case .copied: journal.note(.forked)
         case nil: break
         }

@@ -138,7 +138,7 @@ public struct WriteBatch: Sendable {
     /// earlier steps of the batch: so call it first. Others' writes that have not arrived yet are not known. They are
     /// merged by the rules of the fields, of which `manual` asks a person.
     ///
-    /// If the record differs, `SyncStore.write(_:)` throws `StoreError` with `refused(.conflict)`, and a message that
+    /// If the record differs, `SyncStore.write(_:)` throws `StoreError` with `rejected(.conflict)`, and a message that
     /// names the changed fields.
     /// - Parameters:
     ///   - model: the state that was read.
@@ -169,7 +169,7 @@ public struct WriteBatch: Sendable {
     ///   - bytes: the content of a picture or file.
     ///   - scope: the scope of the record; users who may read it may fetch the bytes.
     @discardableResult
-    public mutating func keep(_ bytes: Data, in scope: ScopeID) -> BlobDigest {
+    public mutating func addBlob(_ bytes: Data, in scope: ScopeID) -> BlobDigest {
         let key = BlobKey(scope: scope, digest: BlobDigest(of: bytes))
         hasBlobs = true
         noted.note { draft, _ in try draft.keep(bytes, as: key) }
@@ -181,7 +181,7 @@ public struct WriteBatch: Sendable {
 }
 
 extension LocalDatabase {
-    /// - Throws: `StoreError` with `refused(.unknownCollection)`.
+    /// - Throws: `StoreError` with `rejected(.unknownCollection)`.
     func coding<Model: SyncModel>(_ type: Model.Type) throws -> ModelCoding<Model> {
         ModelCoding(collection: try table(Model.collection).collection)
     }

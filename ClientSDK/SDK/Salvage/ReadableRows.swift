@@ -16,7 +16,7 @@ struct ReadableRows {
     /// The ranges of numbers that rows can have, those of each group close together: a part must not need too many
     /// halvings.
     private static let groups: [ClosedRange<Int64>] = [
-        1...Withholding.firstPlace - 1, Withholding.firstPlace...Int64.max,
+        1...Withholding.firstWaitingNumber - 1, Withholding.firstWaitingNumber...Int64.max,
     ]
 
     init(_ table: String, _ columns: String, _ db: Database) {

@@ -43,7 +43,7 @@ extension LocalDatabase {
     /// Stores a blob of a damaged file, to be sent; whatever its size, and however many there are.
     func restore(_ salvaged: SalvagedBlob) throws {
         var policy = BlobPolicy()
-        (policy.bytesMax, policy.waitingBytesMax) = (.max, .max)
+        (policy.maxBytes, policy.maxWaitingBytes) = (.max, .max)
         try change { db in
             try BlobTable(db: db).keep(salvaged.bytes, as: salvaged.key, policy: policy, now: salvaged.created)
         }

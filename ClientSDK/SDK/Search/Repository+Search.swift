@@ -4,7 +4,7 @@ public import TidemarkModel
 extension Repository {
     /// Finds records by words in the fields that the schema marks with `"search": true`; it needs no network.
     ///
-    ///     let hits = try await messages.search("tide mar", orderBy: .recency, limit: 20)
+    ///     let hits = try await messages.search("tide mar", orderBy: .newestFirst, limit: 20)
     ///
     /// All words must occur, in any case, with or without accents and vowel points; each may be the beginning of a
     /// longer word. In scripts without spaces, any part of a text is found. An emoji or a flag is a word. Any input is
@@ -51,7 +51,7 @@ extension Repository {
 extension SyncStore {
     /// Finds records of a collection; see `Repository.search`.
     ///
-    ///     let hits = try await store.search("battery", in: Message.self, order: .recency, limit: 20)
+    ///     let hits = try await store.search("battery", in: Message.self, order: .newestFirst, limit: 20)
     ///
     /// - Throws: as `Repository.search` does.
     public func search<Model: SyncModel>(

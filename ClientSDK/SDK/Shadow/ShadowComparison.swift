@@ -12,11 +12,11 @@ public struct ShadowComparison: Sendable {
     /// The bounds of a comparison.
     public struct Limits: Hashable, Sendable {
         /// The number of differences that a report lists; it counts the others.
-        public var samplesMax = 20
+        public var maxSamples = 20
         /// The number of reports whose counts are kept, the newest.
-        public var historyMax = 1_000
+        public var maxHistory = 1_000
         /// The number of differing records that are remembered; those beyond are counted from the first time.
-        public var suspectsMax = 10_000
+        public var maxSuspects = 10_000
         /// The milliseconds that a difference may last: the two paths need not receive a change at the same moment.
         public var grace: Milliseconds = 5_000
 
@@ -51,17 +51,17 @@ public struct ShadowComparison: Sendable {
             report.counts.compared += 1
             guard let difference = difference(id, older[id], engine[id]) else { continue }
             let since = suspects[id] ?? now
-            if stillSuspect.count < limits.suspectsMax { stillSuspect[id] = since }
+            if stillSuspect.count < limits.maxSuspects { stillSuspect[id] = since }
             guard now - since >= limits.grace else {
                 report.counts.fresh += 1
                 continue
             }
             report.counts.count(difference)
-            if report.samples.count < limits.samplesMax { report.samples.append(difference) }
+            if report.samples.count < limits.maxSamples { report.samples.append(difference) }
         }
         suspects = stillSuspect
         history.append(report.counts)
-        history.removeFirst(max(0, history.count - limits.historyMax))
+        history.removeFirst(max(0, history.count - limits.maxHistory))
         return report
     }
 

@@ -32,7 +32,7 @@ public struct ShadowReport: Hashable, Sendable, CustomStringConvertible {
 
     /// The numbers of the comparison.
     public internal(set) var counts: Counts
-    /// The first differences by id, at most `samplesMax`.
+    /// The first differences by id, at most `maxSamples`.
     public internal(set) var samples: [ShadowDifference] = []
 
     init(at time: Milliseconds) { counts = Counts(at: time) }

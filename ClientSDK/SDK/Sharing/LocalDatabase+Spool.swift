@@ -113,7 +113,7 @@ enum SpoolRefusal: Error {
 
 extension StoreError {
     /// True for a refusal by the schema or the record's state.
-    fileprivate var isRefusal: Bool { if case .refused = code { true } else { false } }
+    fileprivate var isRefusal: Bool { if case .rejected = code { true } else { false } }
 
-    fileprivate var rejectionCode: RejectionCode { if case .refused(let code) = code { code } else { .invalid } }
+    fileprivate var rejectionCode: RejectionCode { if case .rejected(let code) = code { code } else { .invalid } }
 }

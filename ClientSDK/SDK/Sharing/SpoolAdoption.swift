@@ -5,12 +5,12 @@ public struct SpoolAdoption: Hashable, Sendable {
     /// The transactions that are in the outbox now, by creation; `SyncStore.receipt(for:)` follows each.
     public var adopted: [UUID] = []
     /// The transactions that the schema or its access rules refuse with the records on the device. They are in
-    /// `Outbox.parked()`, to be retried, edited or discarded.
+    /// `Outbox.rejected()`, to be retried, edited or discarded.
     public var parked: [UUID] = []
     /// The files that cannot be adopted, and are in a separate folder now.
-    public var setAside: [SpoolFault] = []
+    public var faults: [SpoolFault] = []
     /// The number of writes by other users. They stay until that user's store is opened.
-    public var ofOthers = 0
+    public var writesOfOtherUsers = 0
     /// The number of unfinished files: their extension ended before its call returned. They were deleted.
     public var unfinished = 0
 

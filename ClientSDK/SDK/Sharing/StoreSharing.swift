@@ -15,7 +15,7 @@ final class StoreSharing: Sendable {
         /// True when the user signed out: the store must not write to the folder any more.
         var isOver = false
         /// The problem that was reported last.
-        var told: String?
+        var reported: String?
     }
 
     private let state = Lock(State())
@@ -78,8 +78,8 @@ final class StoreSharing: Sendable {
     /// - Returns: true when this is not the reason reported last.
     func isNews(_ reason: String?) -> Bool {
         state.withLock { state in
-            defer { state.told = reason }
-            return reason != nil && state.told != reason
+            defer { state.reported = reason }
+            return reason != nil && state.reported != reason
         }
     }
 }

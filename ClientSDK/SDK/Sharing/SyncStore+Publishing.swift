@@ -5,7 +5,7 @@ extension SyncStore {
     /// Publishes a value for the app's extensions once; it replaces the value published under the same name before.
     ///
     ///     try await store.publish("inbox") { snapshot in
-    ///         try snapshot.models(Message.self, where: \.isRead == false, order: [.by(\.sentAt, .descending)], limit: 20)
+    ///         try snapshot.readAll(Message.self, where: \.isRead == false, order: [.by(\.sentAt, .descending)], limit: 20)
     ///     }
     ///
     /// An extension reads it with `SharedFolder.published(_:as:)`, and its age. It is deleted when the user signs out.
@@ -24,7 +24,7 @@ extension SyncStore {
 
     /// Publishes a value and its changes, for as long as the calling task lives.
     ///
-    ///     .task { try? await store.keepPublished("unread") { try $0.count(Message.self, where: \.isRead == false) } }
+    ///     .task { try? await store.publishChanges("unread") { try $0.count(Message.self, where: \.isRead == false) } }
     ///
     /// - Parameters:
     ///   - name: as for `publish(_:_:)`.
@@ -32,7 +32,7 @@ extension SyncStore {
     ///     `publish(_:_:)` for values that must not be old.
     ///   - body: reads what extensions are to show.
     /// - Throws: the errors of `publish(_:_:)` and of `body`. When cancelled, it returns.
-    @concurrent public func keepPublished<Value: Encodable & Equatable & Sendable>(
+    @concurrent public func publishChanges<Value: Encodable & Equatable & Sendable>(
         _ name: String, pause: Duration = .seconds(1), _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) async throws {
         let sharing = try sharedWithExtensions()

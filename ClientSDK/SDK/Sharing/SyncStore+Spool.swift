@@ -10,10 +10,10 @@ extension SyncStore {
     /// without these.
     ///
     ///     let adoption = try await store.adoptSpool()
-    ///     for fault in adoption.setAside { log("\(fault)") }
+    ///     for fault in adoption.faults { log("\(fault)") }
     ///
     /// A refused write is parked, as if it had been made here. A file that cannot be adopted is set aside and reported,
-    /// here and as `SyncLogEvent.spoolSetAside`; the others continue. Writes that another user of the app spooled stay.
+    /// here and as `SyncLogEvent.spoolFault`; the others continue. Writes that another user of the app spooled stay.
     ///
     /// - Returns: the result; empty for a store that was opened without a shared folder.
     /// - Throws: `SharingError` when the folder cannot be used, and the `StoreError`s of a write. Earlier adoptions
@@ -24,7 +24,7 @@ extension SyncStore {
         try sharing.announce(part: environment.newID())
         var adoption = SpoolAdoption()
         let names = try sharing.spool.names()
-        adoption.ofOthers = try sharing.folder.writesOfOthers(than: database.account)
+        adoption.writesOfOtherUsers = try sharing.folder.writesOfOthers(than: database.account)
         adoption.unfinished = try removeUnfinished(sharing.spool)
         guard !names.isEmpty else { return adoption }
         var past: Set<String> = []
@@ -35,8 +35,8 @@ extension SyncStore {
             past.formUnion(round.seen)
             isCut = round.isCut
             adoption.adopted += round.adopted.map { UUID($0) }
-            adoption.parked += round.parked.map { UUID($0) }
-            for fault in round.faults { adoption.setAside.append(try setAside(fault, sharing.spool)) }
+            adoption.rejected += round.parked.map { UUID($0) }
+            for fault in round.faults { adoption.faults.append(try setAside(fault, sharing.spool)) }
         }
         if !adoption.adopted.isEmpty { journal.note(.adopted(transactions: adoption.adopted.count)) }
         return adoption
@@ -58,7 +58,7 @@ extension SyncStore {
         for id in round.parked {
             let stored = try database.writer.read { db in try Parking(db: db).parked(id) }
             journal.note(
-                .parked(
+                .rejected(
                     transaction: UUID(id), rejection: stored.rejection, LoggedWrites(stored.transaction.mutations)))
         }
         return round
@@ -73,7 +73,7 @@ extension SyncStore {
                 file: spool.url.appending(path: fault.name), reason: fault.reason, message: fault.message)
         }
         let file = try spool.setAside(fault.name)
-        journal.note(.spoolSetAside(file: fault.name, reason: fault.reason.rawValue))
+        journal.note(.spoolFault(file: fault.name, reason: fault.reason.rawValue))
         return SpoolFault(file: file, reason: fault.reason, message: fault.message)
     }
 

@@ -100,11 +100,11 @@ public final class DeveloperScreen {
             Line(title: "Sync", value: activity(status), isAlarming: status.failure.map { !$0.isOffline } ?? false),
             Line(title: "Last sync", value: status.lastSync?.formatted(.iso8601) ?? "never", isAlarming: false),
             Line(title: "Pending", value: "\(status.pending)", isAlarming: false),
-            Line(title: "Failed", value: "\(status.failed)", isAlarming: status.failed > 0),
-            Line(title: "Refused", value: "\(status.parked)", isAlarming: status.parked > 0),
+            Line(title: "Failed", value: "\(status.stalled)", isAlarming: status.stalled > 0),
+            Line(title: "Refused", value: "\(status.rejected)", isAlarming: status.rejected > 0),
             Line(
-                title: "Files to send", value: "\(status.unsentBlobs), \(status.failedBlobs) refused",
-                isAlarming: status.failedBlobs > 0),
+                title: "Files to send", value: "\(status.unsentBlobs), \(status.rejectedBlobs) refused",
+                isAlarming: status.rejectedBlobs > 0),
             Line(
                 title: "Cached", value: records.map { "\($0.value.all) \($0.key)" }.joined(separator: ", "),
                 isAlarming: false),
@@ -122,9 +122,9 @@ public final class DeveloperScreen {
 
     private nonisolated static func activity(_ status: SyncStatus) -> String {
         switch status.activity {
-        case .idle: "not connected"
+        case .disconnected: "not connected"
         case .syncing(let progress): "syncing, \(Int(progress.fraction * 100)) %"
-        case .completed: "up to date"
+        case .upToDate: "up to date"
         case .updateRequired(let minimum): "needs app \(minimum)"
         case .error(let reason): "\(reason)"
         case .offline: "offline"

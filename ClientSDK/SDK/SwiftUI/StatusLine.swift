@@ -53,12 +53,12 @@ public final class StatusLine {
         }
     }
 
-    /// The same as `SyncStatus.activity`, except that `completed` becomes `idle` after two seconds, until there is
+    /// The same as `SyncStatus.activity`, except that `upToDate` becomes `disconnected` after two seconds, until there is
     /// something to do again.
     public var activity: SyncActivity {
         let seen = seen
-        guard let activity = seen.status?.activity else { return .idle }
-        return activity == .completed && seen.isRested ? .idle : activity
+        guard let activity = seen.status?.activity else { return .disconnected }
+        return activity == .upToDate && seen.isRested ? .disconnected : activity
     }
 
     /// The text of the line; `nil` when there is nothing to say.
@@ -69,7 +69,7 @@ public final class StatusLine {
 
     /// - Returns: the number of the completion that has just begun.
     private func show(_ status: SyncStatus) -> Int? {
-        let (wasCompleted, isCompleted) = (shown.status?.activity == .completed, status.activity == .completed)
+        let (wasCompleted, isCompleted) = (shown.status?.activity == .upToDate, status.activity == .upToDate)
         notices.change {
             shown.status = status
             if !isCompleted { shown.isRested = false }
@@ -80,7 +80,7 @@ public final class StatusLine {
     }
 
     private func rest(after completion: Int) {
-        guard completion == completions, shown.status?.activity == .completed else { return }
+        guard completion == completions, shown.status?.activity == .upToDate else { return }
         notices.change { shown.isRested = true }
     }
 
@@ -90,8 +90,8 @@ public final class StatusLine {
         let isHeld = status.isHoldingBlobs && status.unsentBlobs > 0
         let held = isHeld ? "\(status.unsentBlobs) files wait for another network" : nil
         return switch activity {
-        case .idle: held ?? queued
-        case .completed: held ?? "Up to date"
+        case .disconnected: held ?? queued
+        case .upToDate: held ?? "Up to date"
         case .syncing(let progress): underWay(status, progress)
         case .offline: joined("Offline", queued)
         case .updateRequired(let minimum): joined("Update the app" + (minimum.isEmpty ? "" : " to \(minimum)"), queued)
@@ -120,7 +120,7 @@ public final class StatusLine {
         case .unauthenticated, .tokenFailed: "Sign in again"
         case .rateLimited: "Too many connections: waiting for the server"
         case .scopesLeftOut: "Not everything is on this device"
-        case .writesWithheld: "\(status.failed) got no answer"
+        case .writesStalled: "\(status.stalled) got no answer"
         default: "Trouble with the server"
         }
     }

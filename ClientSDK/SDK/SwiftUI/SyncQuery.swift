@@ -17,7 +17,7 @@ public import TidemarkModel
 ///         @SyncQuery private var cards: [Card]
 ///
 ///         init(_ column: UUID, of board: UUID) {
-///             _cards = SyncQuery(where: \.columnId == column, order: [.by(\.position)], in: ScopeID(record: board))
+///             _cards = SyncQuery(where: \.columnId == column, order: [.by(\.position)], in: .of(board))
 ///         }
 ///         var body: some View {
 ///             if let error = $cards.error { Text("\(error)") } else { List(cards) { CardRow($0) } }

@@ -17,9 +17,9 @@ public struct SyncStatusView: View {
 
     private var symbol: String {
         switch line.activity {
-        case .idle, .offline: "icloud.slash"
+        case .disconnected, .offline: "icloud.slash"
         case .syncing: line.status?.pushPause == nil ? "arrow.triangle.2.circlepath.icloud" : "hourglass"
-        case .completed: "checkmark.icloud"
+        case .upToDate: "checkmark.icloud"
         case .updateRequired: "arrow.down.app"
         case .error: "exclamationmark.icloud"
         }

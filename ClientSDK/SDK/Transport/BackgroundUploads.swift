@@ -35,7 +35,7 @@ public final class BackgroundUploads: Sendable {
     private let state = Lock(State())
     private let sessions = Lock<URLSession?>(nil)
     /// The bytes of an answer that are kept: the server's answers are short.
-    private static let answerBytesMax = 16 * 1_024
+    private static let maxAnswerBytes = 16 * 1_024
 
     /// - Parameters:
     ///   - identifier: an identifier of the app's own, the same at each launch.
@@ -155,7 +155,7 @@ public final class BackgroundUploads: Sendable {
     fileprivate func received(_ data: Data, by task: Int) {
         state.withLock { state in
             let held = state.bodies[task] ?? Data()
-            state.bodies[task] = held + data.prefix(Self.answerBytesMax - held.count)
+            state.bodies[task] = held + data.prefix(Self.maxAnswerBytes - held.count)
         }
     }
 

@@ -19,15 +19,15 @@ public struct HTTPCall: Hashable, Sendable {
     /// The bearer token, for the `Authorization` header.
     public let token: String
     /// The longest answer accepted, in bytes; for a longer one `HTTPAnswerTooLong` is thrown.
-    public let answerBytesMax: Int
+    public let maxAnswerBytes: Int
     /// The longest that the exchange may take.
     public let timeout: Duration
 
-    public init(call: Call, target: String, token: String, answerBytesMax: Int, timeout: Duration) {
+    public init(call: Call, target: String, token: String, maxAnswerBytes: Int, timeout: Duration) {
         self.call = call
         self.target = target
         self.token = token
-        self.answerBytesMax = answerBytesMax
+        self.maxAnswerBytes = maxAnswerBytes
         self.timeout = timeout
     }
 }
@@ -48,7 +48,7 @@ public struct HTTPAnswer: Hashable, Sendable {
     }
 }
 
-/// The answer is longer than `HTTPCall.answerBytesMax`.
+/// The answer is longer than `HTTPCall.maxAnswerBytes`.
 public struct HTTPAnswerTooLong: Error, Hashable, Sendable {
     public init() {}
 }

@@ -13,11 +13,11 @@ struct ServerCalls: Sendable {
     ///   - target: returns path and query, percent-encoded, for a client id: it is sent only to a server that refused
     ///     the token.
     func exchange(
-        _ call: HTTPCall.Call, answerBytesMax: Int, within timeout: Duration, _ target: (ClientID?) -> String
+        _ call: HTTPCall.Call, maxAnswerBytes: Int, within timeout: Duration, _ target: (ClientID?) -> String
     ) async throws -> HTTPAnswer {
         func request(_ token: String, from client: ClientID?) -> HTTPCall {
             HTTPCall(
-                call: call, target: target(client), token: token, answerBytesMax: answerBytesMax, timeout: timeout)
+                call: call, target: target(client), token: token, maxAnswerBytes: maxAnswerBytes, timeout: timeout)
         }
         let token = try await tokens.current()
         let answer = try await transport.exchange(request(token, from: nil), with: url)

@@ -82,7 +82,7 @@ public struct URLSessionTransport: Transport {
             (body, response) = try await session.upload(for: call, from: bytes, delegate: NoRedirects())
         }
         guard let answer = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-        guard body.count <= request.answerBytesMax else { throw HTTPAnswerTooLong() }
+        guard body.count <= request.maxAnswerBytes else { throw HTTPAnswerTooLong() }
         return HTTPAnswer(answer, body)
     }
 }

@@ -19,7 +19,7 @@ extension ChatRoom {
     /// - Throws: `CommandFailure` with a sentence for a file that cannot be sent.
     func attach(_ path: String, words: String) async throws {
         let url = URL(fileURLWithPath: (path as NSString).expandingTildeInPath)
-        let bytesMax = BlobPolicy().bytesMax
+        let bytesMax = BlobPolicy().maxBytes
         let bytes: Data
         do {
             let values = try url.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])

@@ -18,7 +18,7 @@ extension ChatRoom {
     func live(_ use: ([String]) async -> Void) async throws {
         let words = merge(
             chat.typing.observeTyping(in: conversation).map { Word.typing($0) },
-            chat.store.presence(in: ScopeID(record: conversation)).map { Word.present($0) })
+            chat.store.presence(in: .of(conversation)).map { Word.present($0) })
         var (typing, present): (Set<UserID>, [UserID: Presence]) = ([], [:])
         for try await word in words {
             switch word {

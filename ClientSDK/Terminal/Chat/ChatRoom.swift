@@ -51,9 +51,9 @@ struct ChatRoom: Sendable {
         // Writes without an answer are retried together with the others.
         let refused = try await chat.messages.newestPage(of: conversation, limit: ChatScreen.linesMax)
             .filter { $0.failure != nil }
-        let unanswered = chat.store.currentStatus.failed
+        let unanswered = chat.store.currentStatus.stalled
         for message in refused { try await chat.messages.retry(message.id) }
-        try await chat.store.outbox.retryFailed()
+        try await chat.store.outbox.retryStalled()
         let here = ScopeID(record: conversation)
         var files = 0
         for blob in try await chat.store.blobs.unsent() where blob.failure != nil && blob.scope == here {

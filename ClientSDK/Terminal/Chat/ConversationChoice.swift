@@ -59,8 +59,8 @@ struct ConversationChoice: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [chat] in
                 for await status in chat.store.status {
-                    switch status.phase {
-                    case .live, .offline, .refused, .waiting: return
+                    switch status.connection {
+                    case .live, .offline, .rejected, .waiting: return
                     case .stopped, .connecting, .catchingUp: continue
                     }
                 }

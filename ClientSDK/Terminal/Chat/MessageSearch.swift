@@ -10,7 +10,7 @@ enum MessageSearch {
 
     /// Returns the messages of the conversation that contain the words, newest first.
     static func hits(_ text: String, in room: ChatRoom) async throws -> [MessageHit] {
-        try await room.chat.messages.search(text, in: room.conversation, orderBy: .recency, limit: hitsMax)
+        try await room.chat.messages.search(text, in: room.conversation, order: .newestFirst, limit: hitsMax)
     }
 
     /// Returns them as lines for people: the oldest first, matches between asterisks, and the count at the end.

@@ -136,8 +136,8 @@ struct PlainChat: Sendable {
                 for await status in room.chat.store.status {
                     // The status is updated a moment later; a database that cannot be read is not waited for.
                     guard (try? room.chat.store.database.pendingCount()) ?? 0 == 0 else { continue }
-                    switch status.phase {
-                    case .live, .offline, .waiting, .refused: return 0
+                    switch status.connection {
+                    case .live, .offline, .waiting, .rejected: return 0
                     case .stopped, .connecting, .catchingUp: continue
                     }
                 }
@@ -147,7 +147,7 @@ struct PlainChat: Sendable {
                 // Throws only when the rest was faster.
                 try? await ContinuousClock().sleep(for: patience)
                 let left = room.chat.store.currentStatus
-                return left.pending + left.failed
+                return left.pending + left.stalled
             }
             defer { group.cancelAll() }
             return await group.next() ?? 0

@@ -95,7 +95,7 @@ struct ChatCommand: AsyncParsableCommand {
         let left = chat.store.currentStatus
         try await chat.store.close()
         if let problem { throw CommandFailure(problem) }
-        let unsent = left.pending + left.failed + left.unsentBlobs
+        let unsent = left.pending + left.stalled + left.unsentBlobs
         if isScreen, unsent > 0 {
             print("\(unsent.counted("write")) kept here and not sent yet; sent when you start chat again.")
         }

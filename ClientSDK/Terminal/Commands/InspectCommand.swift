@@ -76,7 +76,7 @@ struct InspectCommand: AsyncParsableCommand {
         guard !live else { return try await watch() }
         let inspection = try FileInspection(path: file)
         if question == ["rescued"] {
-            let records = try inspection.rescued()
+            let records = try inspection.lostRecords()
             print(json ? try InspectionText.json(records) : InspectionText.rescued(records))
         } else if let key = try key {
             let story = try inspection.story(key)

@@ -18,12 +18,12 @@ enum InspectionText {
         String(decoding: try Diagnostics.encoder.encode(value), as: UTF8.self)
     }
 
-    static func rescued(_ records: [RescuedRecord]) -> String {
+    static func rescued(_ records: [LostRecord]) -> String {
         guard !records.isEmpty else { return "nothing was rescued" }
         return records.map { record in
             """
             \(record.collection)/\(record.record.uuidString.lowercased())  at \(record.number), by \(record.author), in \
-            \(record.scope), lost \(record.rescued.formatted(.iso8601))\(record.isBack ? ", and here again" : "")
+            \(record.scope), lost \(record.lostAt.formatted(.iso8601))\(record.isBack ? ", and here again" : "")
               \(SafeText.line(record.body))
             """
         }.joined(separator: "\n")

@@ -10,7 +10,7 @@ extension Loopback {
     func exchange(_ request: HTTPCall, from port: Int) async throws -> HTTPAnswer {
         let latency = try latency(from: port)
         let answer = try await blobs.carry(from: port, latency: latency) { self.answer(request) }
-        guard answer.body.count <= request.answerBytesMax else { throw HTTPAnswerTooLong() }
+        guard answer.body.count <= request.maxAnswerBytes else { throw HTTPAnswerTooLong() }
         return answer
     }
 

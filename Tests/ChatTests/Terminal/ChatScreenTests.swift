@@ -18,9 +18,9 @@ import TidemarkModel
             day: day, mark: mark, failure: failure)
     }
 
-    private func status(_ phase: SyncPhase, pending: Int = 0, parked: Int = 0) -> SyncStatus {
-        var status = SyncStatus(phase: phase, lastSync: nil)
-        (status.pending, status.parked) = (pending, parked)
+    private func status(_ phase: ConnectionState, pending: Int = 0, parked: Int = 0) -> SyncStatus {
+        var status = SyncStatus(connection: phase, lastSync: nil)
+        (status.pending, status.rejected) = (pending, parked)
         return status
     }
 
@@ -57,10 +57,10 @@ import TidemarkModel
         #expect(texts[1] == "Offline: what you write is kept here and sent by itself. Next try at 14:05:12.")
         _ = screen.on(.status(status(.waiting(until: 50_712_000, reason: SyncFailure(.unavailable, "busy")))))
         #expect(texts[1] == "The connection to the server failed: busy. Next try at 14:05:12.")
-        _ = screen.on(.status(status(.refused(reason: SyncFailure(.otherAccount, "it is Bob's")))))
+        _ = screen.on(.status(status(.rejected(reason: SyncFailure(.otherAccount, "it is Bob's")))))
         #expect(texts[1] == "Nothing is sent or received: it is Bob's. What you write is kept here.")
         _ = screen.on(.resized(ScreenSize(columns: 30, rows: 8)))
-        _ = screen.on(.status(status(.refused(reason: SyncFailure(.forbidden, "bad\u{1b}[2J token")))))
+        _ = screen.on(.status(status(.rejected(reason: SyncFailure(.forbidden, "bad\u{1b}[2J token")))))
         #expect(texts[1].contains("bad [2J"))
         _ = screen.on(.status(status(.live, parked: 1)))
         #expect(texts[0].contains("1 refused, /retry") && texts[1] == "")

@@ -14,10 +14,10 @@ import TidemarkTestKit
         let ann = try await kit.client("ann")
         let room = try await Chat(ann.store).conversations.createDirect(with: UserID("bob")).id
         let scope = ScopeID(record: room)
-        try await ann.store.blobs.keep(Data(count: 5_000), in: scope)
+        try await ann.store.blobs.add(Data(count: 5_000), in: scope)
         try await kit.settle()
         kit.faults.blobs(.refused(status: 507), of: ann)
-        let digest = try await ann.store.blobs.keep(Data(count: 3_000_000), in: scope)
+        let digest = try await ann.store.blobs.add(Data(count: 3_000_000), in: scope)
         try await kit.settle()
         let diagnostics = try await ann.store.diagnostics()
         let now = Date(timeIntervalSince1970: Double(ann.store.environment.now()) / 1_000)

@@ -78,7 +78,7 @@ import TidemarkNIOTransport
     private static func useClient(_ port: Int) async throws {
         let keeper = Keeper()
         let losses = Lock(0)
-        let client = AccountClient(keeping: keeper) { path, body in
+        let client = AccountClient(storage: keeper) { path, body in
             let answer = try await NIOHTTPClient.request(
                 method: "POST", host: "127.0.0.1", port: port, path: path, useTLS: false, headers: [],
                 body: Array(body), group: MultiThreadedEventLoopGroup.singleton)
@@ -90,7 +90,7 @@ import TidemarkNIOTransport
             return (answer.status, Data(answer.body))
         }
         let device = UUID()
-        await #expect(throws: AccountFailure.refused) {
+        await #expect(throws: AccountFailure.rejected) {
             try await client.logIn("ann@example.com", password: "wrong horse", client: device)
         }
         let user = try await client.logIn("ann@example.com", password: "correct horse", client: device)
@@ -110,11 +110,11 @@ import TidemarkNIOTransport
 
     private struct Lost: Error {}
 
-    private final class Keeper: SignInKeeping {
-        private let kept = Lock<KeptSignIn?>(nil)
+    private final class Keeper: SignInStorage {
+        private let kept = Lock<StoredSignIn?>(nil)
 
-        func signIn() async throws -> KeptSignIn? { kept.withLock { $0 } }
-        func keep(_ signIn: KeptSignIn?) async throws { kept.withLock { $0 = signIn } }
+        func load() async throws -> StoredSignIn? { kept.withLock { $0 } }
+        func save(_ signIn: StoredSignIn?) async throws { kept.withLock { $0 = signIn } }
     }
 
     private static func call(_ port: Int, _ path: String, _ members: [String: String]) async throws -> (

@@ -26,7 +26,7 @@ import TidemarkWire
         try chat.store.connect(to: "http://\(server.address)", transport: NIOTransport(), logger: logger) {
             try server.token(user)
         }
-        for await status in chat.store.status where status.phase == .live { break }
+        for await status in chat.store.status where status.connection == .live { break }
         return chat
     }
 
@@ -70,7 +70,7 @@ import TidemarkWire
         #expect(try await bob.messages.bytes(of: seen, in: room) == jpeg)
         let scope = ScopeID(record: room)
         let large = Data(count: (16 << 20) + 1)
-        await #expect(throws: StoreError.self) { try await bob.store.blobs.keep(large, in: scope) }
+        await #expect(throws: StoreError.self) { try await bob.store.blobs.add(large, in: scope) }
 
         try await again.conversations.changeMembers(of: room, adding: [], removing: [UserID("bob")])
         _ = try await again.store.syncNow()
@@ -79,7 +79,7 @@ import TidemarkWire
             try await bob.messages.bytes(of: photo, in: room)
         }
         #expect(error?.code == .notThere)
-        try await bob.store.blobs.keep(Data("late".utf8), in: scope)
+        try await bob.store.blobs.add(Data("late".utf8), in: scope)
         _ = try await bob.store.syncNow()
         #expect(try await bob.store.blobs.unsent().count == 1, "nothing is sent to a scope that is not held")
         for chat in [again, bob] { await chat.store.disconnect() }
@@ -96,7 +96,7 @@ import TidemarkWire
         let file = MessageAttachment(.file, bytes: large, contentType: "application/pdf")
         try await ann.messages.send("", to: room, attachment: file, bytes: large)
         for try await status in ann.messages.status(of: file, in: room) {
-            if case .failed(let failure) = status {
+            if case .rejected(let failure) = status {
                 #expect(failure == .tooLarge)
                 break
             }

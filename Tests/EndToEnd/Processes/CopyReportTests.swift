@@ -21,7 +21,7 @@ import TidemarkNIOTransport
             var logger = Logger(label: "test")
             logger.logLevel = .critical
             try chat.store.connect(to: address, transport: NIOTransport(), logger: logger) { token }
-            while try await chat.store.syncNow().phase != .live {}
+            while try await chat.store.syncNow().connection != .live {}
             return chat
         }
         func verify(_ report: Data) async throws -> Binary.Outcome {
@@ -61,9 +61,9 @@ import TidemarkNIOTransport
         #expect(differs.status == 2, "\(differs.text)")
         #expect(differs.text.contains("messages: DIFFERENT, 4 records on both sides"), "\(differs.text)")
         #expect(differs.text.contains("The device differs in 1 of its collections"))
-        again.store.compare()
+        again.store.compareWithServer()
         for await event in again.store.events { if case .compared = event { break } }
-        while try await again.store.syncNow().phase != .live {}
+        while try await again.store.syncNow().connection != .live {}
         let mended = try await verify(try await again.store.exportReport())
         #expect(mended.status == 0 && mended.text.contains("The device has what the server has"), "\(mended.text)")
 

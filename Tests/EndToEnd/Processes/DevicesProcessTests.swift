@@ -62,20 +62,20 @@ import TidemarkNIOTransport
         let (phone, laptop) = (try await open("phone"), try await open("laptop"))
         let devices = try await laptop.devices()
         #expect(devices.count == 2 && devices.map(\.isThisDevice) == [true, false])
-        #expect(devices.allSatisfy { $0.isConnected && $0.pending == 0 && $0.lag == 0 && $0.signedOut == nil })
+        #expect(devices.allSatisfy { $0.isConnected && $0.pending == 0 && $0.lag == 0 && $0.signedOutAt == nil })
         let ended = Task { () -> SyncFailure.Code in
-            for await status in phone.status { if case .refused(let reason) = status.phase { return reason.code } }
+            for await status in phone.status { if case .rejected(let reason) = status.connection { return reason.code } }
             return .goingAway
         }
         try await laptop.signOut(device: devices[1].id)
         #expect(await ended.value == .forbidden)
-        #expect(try await laptop.devices()[1].signedOut != nil)
+        #expect(try await laptop.devices()[1].signedOutAt != nil)
         let unknown = await #expect(throws: DeviceError.self) {
             try await laptop.signOut(device: "018f3a2b-0000-7000-8000-000000000001")
         }
         #expect(unknown?.code == .notThere)
         try await laptop.signOutEverywhere()
-        for await status in laptop.status { if case .refused = status.phase { break } }
+        for await status in laptop.status { if case .rejected = status.connection { break } }
         await phone.disconnect()
         await laptop.disconnect()
         #expect(try await server.process.stop() == 0)

@@ -30,7 +30,7 @@ import TidemarkNIOTransport
         /// True when all that it has written is settled and its copy is up to date.
         func isInStep() async throws -> Bool {
             let status = try await chat.store.syncNow()
-            return status.phase == .live && status.pending == 0 && status.failed == 0
+            return status.connection == .live && status.pending == 0 && status.stalled == 0
         }
 
         func write(_ count: Int, _ words: String, to room: UUID) async throws -> [String] {
@@ -98,10 +98,10 @@ import TidemarkNIOTransport
                     """)
                 // Twenty messages are new.
                 #expect(fetched.allSatisfy { $0 < filled / 3 }, "\(fetched), \(filled)")
-                #expect(after.allSatisfy { [$0.rewinds, $0.reoffered, $0.diverged, $0.parked] == [0, 0, 0, 0] })
+                #expect(after.allSatisfy { [$0.rewinds, $0.resent, $0.diverged, $0.rejected] == [0, 0, 0, 0] })
             }
             for phone in phones {
-                #expect(try await phone.chat.store.outbox.parked().isEmpty)
+                #expect(try await phone.chat.store.outbox.rejected().isEmpty)
                 try await phone.chat.store.close()
             }
             #expect(try await server.process.stop() == 0)

@@ -36,7 +36,7 @@ private func runTheExample(folder: URL, schemaFile: URL, server: String, token: 
     for try await step in receipt.steps { print(step) }  // queued, sending, committed or parked
 
     let room = ScopeID(record: conversation.id)
-    for try await page in messages.observe(where: nil, orderBy: .descending("sentAt"), limit: 50, in: room) {
+    for try await page in messages.observe(order: [.by(\.sentAt, .descending)], limit: 50, in: room) {
         print(page.count)
     }
 }
@@ -136,7 +136,7 @@ private func runTheExample(folder: URL, schemaFile: URL, server: String, token: 
             try eve.connect(to: server, transport: NIOTransport()) { token }
             for await status in eve.status where status.failure?.code == .otherAccount { break }
             #expect(eve.currentStatus.failure?.detail.contains("for the user ann") == true)
-            #expect(try await eve.outbox.parked().isEmpty && eve.currentStatus.lastSync == nil)
+            #expect(try await eve.outbox.rejected().isEmpty && eve.currentStatus.lastSync == nil)
 
             let own = try await Binary.run(["token", "--dev", "--dev-data", folder.path, "--user", "eve"])
             try eve.connect(to: server, transport: NIOTransport()) { own.text }

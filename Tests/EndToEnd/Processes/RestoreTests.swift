@@ -24,7 +24,7 @@ import TidemarkNIOTransport
         }
 
         /// The rescued records in the output of 'tide inspect', for a file that no process has open.
-        func rescued() async throws -> [RescuedRecord] {
+        func lostRecords() async throws -> [LostRecord] {
             try await chat.store.close()
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             let file = try #require(names.first { $0.hasSuffix(".sqlite") && !$0.contains("blobs") })
@@ -33,7 +33,7 @@ import TidemarkNIOTransport
             try #require(shown.status == 0 && shown.text.hasPrefix("["), "\(shown.text.prefix(500))")
             let decoder = JSONDecoder()
             decoder.dateDecodingStrategy = .iso8601
-            return try decoder.decode([RescuedRecord].self, from: Data(shown.text.utf8))
+            return try decoder.decode([LostRecord].self, from: Data(shown.text.utf8))
         }
 
         func connect(to server: LiveServer) throws {
@@ -47,7 +47,7 @@ import TidemarkNIOTransport
         /// True when all its writes are settled and its copy is up to date.
         func isInStep() async throws -> Bool {
             let status = try await chat.store.syncNow()
-            return status.phase == .live && status.pending == 0 && status.failed == 0
+            return status.connection == .live && status.pending == 0 && status.stalled == 0
         }
     }
 
@@ -124,8 +124,8 @@ import TidemarkNIOTransport
 
         var reoffered = 0
         for phone in phones {
-            #expect(try await phone.chat.store.outbox.parked().map(\.rejection.code) == [], "\(phone.name)")
-            reoffered += phone.chat.store.metrics.reoffered
+            #expect(try await phone.chat.store.outbox.rejected().map(\.rejection.code) == [], "\(phone.name)")
+            reoffered += phone.chat.store.metrics.resent
             await phone.chat.store.disconnect()
         }
         #expect(reoffered == 5 * (Self.devices - 1) + 1 + 6)
@@ -146,7 +146,7 @@ import TidemarkNIOTransport
     ) async throws {
         var shown: [Int] = []
         for phone in phones {
-            let rescued = try await phone.rescued()
+            let rescued = try await phone.lostRecords()
             let missing = rescued.filter { !$0.isBack }
             #expect(Set(missing.map(\.author)) == (missing.isEmpty ? [] : [author]), "\(phone.name)")
             #expect(missing.allSatisfy { $0.collection == "messages" }, "\(phone.name)")

@@ -122,7 +122,7 @@ import TidemarkWire
         _ name: String, _ transport: CountingTransport, on server: LiveServer, in folder: TemporaryFolder
     ) async throws -> SyncStore {
         var cache = CachePolicy()
-        cache.bytesMax = nil
+        cache.maxBytes = nil
         let store = try await SyncStore.open(
             account: UserID("bob"), at: URL(filePath: "\(folder.path)/\(name)"),
             schema: try Schema(json: Array(Self.schema.utf8)), models: [Note.self], cache: cache)
@@ -138,7 +138,7 @@ import TidemarkWire
 
     /// Runs a round to its end.
     private func live(_ store: SyncStore) async throws {
-        try await eventually { try await store.syncNow().phase == .live }
+        try await eventually { try await store.syncNow().connection == .live }
     }
 
     /// Waits for the number of notes: others' notes may still be on their way when a round ends.

@@ -21,11 +21,11 @@ import TidemarkNIOTransport
     ]
     private static let last = RotatedServers.Keys(secrets: [key("b")], cursors: [key("y")])
 
-    private final class Keeper: SignInKeeping {
-        private let kept = Lock<KeptSignIn?>(nil)
+    private final class Keeper: SignInStorage {
+        private let kept = Lock<StoredSignIn?>(nil)
 
-        func signIn() async throws -> KeptSignIn? { kept.withLock { $0 } }
-        func keep(_ signIn: KeptSignIn?) async throws { kept.withLock { $0 = signIn } }
+        func load() async throws -> StoredSignIn? { kept.withLock { $0 } }
+        func save(_ signIn: StoredSignIn?) async throws { kept.withLock { $0 = signIn } }
     }
 
     /// A device that moves from one server to the other.
@@ -58,8 +58,8 @@ import TidemarkNIOTransport
             }
             for await status in chat.store.status {
                 if let failure = status.failure { failures.withLock { $0.append(failure.code) } }
-                if status.phase == .live { break }
-                if case .refused = status.phase { break }
+                if status.connection == .live { break }
+                if case .rejected = status.connection { break }
             }
             _ = try await chat.store.syncNow()
         }
@@ -72,7 +72,7 @@ import TidemarkNIOTransport
     /// Registers an account, whose device then uses refresh tokens.
     private func account(_ login: String, _ servers: RotatedServers, in folder: String) async throws -> Roamer {
         let server = Lock(0)
-        let client = AccountClient(keeping: Keeper()) { path, body in
+        let client = AccountClient(storage: Keeper()) { path, body in
             try await servers.post(path, Array(body), at: server.withLock { $0 })
         }
         let user = try await client.register(login, password: "correct horse", client: UUID())

@@ -38,7 +38,7 @@ import TidemarkExtension
         #expect(Set(numbers).count == numbers.count, "adopted twice")
         // A second adoption would count again, whatever happens to its entry.
         #expect(try await last.repository(SpooledBox.self).read(box.id)?.count == Int64(numbers.count))
-        #expect(try await last.outbox.parked().isEmpty)
+        #expect(try await last.outbox.rejected().isEmpty)
         // At most one write a kill was durable and not reported: its line was not read.
         #expect(numbers.count - reported.count <= Self.kills)
         #expect(try await last.adoptSpool() == SpoolAdoption())

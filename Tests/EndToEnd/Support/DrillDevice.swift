@@ -23,7 +23,7 @@ final class DrillDevice: Sendable {
         self.ground = ground
         self.tally = UUID(tally)
         var cache = CachePolicy()
-        cache.bytesMax = nil
+        cache.maxBytes = nil
         store = try await SyncStore.open(
             account: UserID(name), at: URL(filePath: path), schema: try Schema(json: Array(DrillGround.schema.utf8)),
             models: [DrillGround.Room.self, DrillGround.Note.self, DrillGround.Tally.self], cache: cache)
@@ -58,8 +58,8 @@ final class DrillDevice: Sendable {
         for try await step in try await write().steps {
             switch step {
             case .committed: return .now
-            case .parked(let rejection): throw ServerProcessError("\(name): parked as \(rejection.code)")
-            case .queued, .sending, .reoffered: break
+            case .rejected(let rejection): throw ServerProcessError("\(name): parked as \(rejection.code)")
+            case .queued, .sending, .resending: break
             }
         }
         throw ServerProcessError("\(name): a write has no end")
@@ -76,7 +76,7 @@ final class DrillDevice: Sendable {
         var rounds = 0
         while rounds < 2 {
             let status = try await store.syncNow()
-            rounds = status.phase == .live && status.pending == 0 && status.failed == 0 ? rounds + 1 : 0
+            rounds = status.connection == .live && status.pending == 0 && status.stalled == 0 ? rounds + 1 : 0
         }
     }
 }

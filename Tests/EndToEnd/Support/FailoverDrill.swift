@@ -96,7 +96,7 @@ final class FailoverDrill {
     /// Runs a round: a hole, a promotion, and the checks after it.
     func round(_ number: Int) async throws -> Found {
         var found = Found(round: number, restarts: restarts)
-        let reoffered = devices.map(\.store.metrics.reoffered).reduce(0, +)
+        let reoffered = devices.map(\.store.metrics.resent).reduce(0, +)
         for writer in writers { writer.log.withLock { ($0.answers, $0.last) = ([], 0) } }
         let answered = writers.map { $0.log.withLock { $0.acknowledged.count } }
         ground.round = number
@@ -135,7 +135,7 @@ final class FailoverDrill {
         } catch let error as ServerProcessError {
             found.stuck.append("\(error)")
         }
-        found.reoffered = devices.map(\.store.metrics.reoffered).reduce(0, +) - reoffered
+        found.reoffered = devices.map(\.store.metrics.resent).reduce(0, +) - reoffered
         await fresh.store.disconnect()
         try await pair.step("rebuild")
         return found
@@ -180,10 +180,10 @@ final class FailoverDrill {
 
     /// Checks that rows shown as the server's are stored.
     private func look(at devices: [DrillDevice], _ found: inout Found) async throws {
-        var shown: [(device: DrillDevice, phase: SyncPhase, ids: Set<String>)] = []
+        var shown: [(device: DrillDevice, phase: ConnectionState, ids: Set<String>)] = []
         for device in devices {
             // Read first: a device that is connected by now has been notified.
-            let phase = device.store.currentStatus.phase
+            let phase = device.store.currentStatus.connection
             let notes = try await device.shown(in: found.round)
             shown.append((device, phase, Set(notes.map { $0.id.uuidString.lowercased() })))
         }
@@ -195,7 +195,7 @@ final class FailoverDrill {
             let words = "\(device.name): \(ids.subtracting(stored).count), \(phase)"
             switch phase {
             case .live, .catchingUp: found.shown.append(words)
-            case .stopped, .connecting, .waiting, .offline, .refused: found.shownApart.append(words)
+            case .stopped, .connecting, .waiting, .offline, .rejected: found.shownApart.append(words)
             }
         }
     }

@@ -50,13 +50,13 @@ import TidemarkLock
         }
     }
 
-    private final class Keeper: SignInKeeping {
-        let kept = Lock<KeptSignIn?>(nil)
+    private final class Keeper: SignInStorage {
+        let kept = Lock<StoredSignIn?>(nil)
         let isFull = Lock(false)
 
-        func signIn() async throws -> KeptSignIn? { kept.withLock { $0 } }
+        func load() async throws -> StoredSignIn? { kept.withLock { $0 } }
 
-        func keep(_ signIn: KeptSignIn?) async throws {
+        func save(_ signIn: StoredSignIn?) async throws {
             if isFull.withLock({ $0 }) { throw Lost() }
             kept.withLock { $0 = signIn }
         }
@@ -66,7 +66,7 @@ import TidemarkLock
     private let keeper = Keeper()
 
     private func loggedIn() async throws -> AccountClient {
-        let client = AccountClient(keeping: keeper, post: server.post)
+        let client = AccountClient(storage: keeper, post: server.post)
         #expect(try await client.logIn("ann", password: "right", client: UUID()) == UserID("ann"))
         return client
     }
@@ -81,7 +81,7 @@ import TidemarkLock
         }
         #expect(try await client.token() == "t6")
         // Another start of the app continues.
-        #expect(try await AccountClient(keeping: keeper, post: server.post).token() == "t7")
+        #expect(try await AccountClient(storage: keeper, post: server.post).token() == "t7")
     }
 
     @Test func `simultaneous callers are served one after the other`() async throws {
@@ -116,7 +116,7 @@ import TidemarkLock
         await #expect(throws: AccountFailure.signedOut) { try await client.token() }
         #expect(keeper.kept.withLock { $0 } == nil)
         await #expect(throws: AccountFailure.signedOut) { try await client.token() }
-        await #expect(throws: AccountFailure.refused) {
+        await #expect(throws: AccountFailure.rejected) {
             try await client.logIn("ann", password: "wrong", client: UUID())
         }
         _ = try await client.logIn("ann", password: "right", client: UUID())

@@ -153,7 +153,7 @@ import TidemarkWire
     @Test func `records that an eviction leaves below its floor meanwhile are requested by id`() throws {
         try bench.write(1, .set(.note(1), "done", .boolean(true)))
         var policy = CachePolicy()
-        policy.rowsMax = 1
+        policy.maxRows = 1
         try bench.database.apply(
             .make(from: "c0", to: "c1", [.note(3, seq: 7, ["text": "three"])]), now: 1)
         try welcome()

@@ -138,7 +138,7 @@ import TidemarkWire
         try bench.write(2, .delete(.note(1)))
         try bench.apply(from: "c1", to: "c2", settled: .accepted(2, 2))
         #expect(try bench.row(.note(1)) == nil)
-        #expect(bench.refusal(.note(1))?.code == .refused(.gone))
+        #expect(bench.refusal(.note(1))?.code == .rejected(.gone))
         // Another user restored it: any number in the page replaces the delete.
         try bench.page(room, since: 7, "notes", .note(1, seq: 9, born: 8, ["text": "back"]))
         #expect(try bench.fields(.note(1))?["text"] == "back")

@@ -34,12 +34,12 @@ import TidemarkModel
         let elsewhere = server.put(Data("theirs".utf8), in: room)
         try store.connect(to: "http://test", transport: server) { "t" }
         await move(to: .cellular)
-        let digest = try await store.blobs.keep(photo, in: room)
+        let digest = try await store.blobs.add(photo, in: room)
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
         for await status in store.status
-        where status.phase == .live && status.pending == 0 && status.unsentBlobs == 1 {
+        where status.connection == .live && status.pending == 0 && status.unsentBlobs == 1 {
             #expect(status.isHoldingBlobs && status.network == .cellular)
-            #expect(status.activity == .completed, "nothing is under way")
+            #expect(status.activity == .upToDate, "nothing is under way")
             break
         }
         #expect(try await store.syncNow().unsentBlobs == 1)
@@ -47,7 +47,7 @@ import TidemarkModel
         #expect(error?.code == .otherNetwork)
         #expect(server.calls.isEmpty)
         // Both are made up for on Wi-Fi, without a call of the app.
-        let looks = store.blobs.look(at: elsewhere, in: room)
+        let looks = store.blobs.observe(elsewhere, in: room)
         let look = Task {
             for try await look in looks {
                 if case .here(let bytes) = look { return bytes }
@@ -65,7 +65,7 @@ import TidemarkModel
     @Test(arguments: [NetworkKind.wired, nil]) func `a cable carries them, and so does an unknown network`(
         _ kind: NetworkKind?
     ) async throws {
-        let digest = try await store.blobs.keep(photo, in: room)
+        let digest = try await store.blobs.add(photo, in: room)
         try store.connect(to: "http://test", transport: server) { "t" }
         await move(to: kind)
         for try await status in store.blobs.status(of: digest, in: room) where status == .held { break }

@@ -102,7 +102,7 @@ final class BlobShelf: Transport {
                 state.lostAnswers -= 1
                 throw Cut()
             }
-            guard answer.body.count <= request.answerBytesMax else { throw HTTPAnswerTooLong() }
+            guard answer.body.count <= request.maxAnswerBytes else { throw HTTPAnswerTooLong() }
             return answer
         }
     }

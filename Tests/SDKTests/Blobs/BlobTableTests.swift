@@ -31,14 +31,14 @@ import TidemarkWire
         let digest = BlobDigest(of: bytes(1))
         await #expect(throws: StoreError.self) {
             try await store.write { t in
-                t.keep(bytes(1), in: scope)
+                t.addBlob(bytes(1), in: scope)
                 t.create(room)
                 t.create(Note(room: room.id, text: String(repeating: "x", count: 101)))
             }
         }
         #expect(try await store.blobs.unsent().isEmpty)
         try await store.write { t in
-            #expect(t.keep(bytes(1), in: scope) == digest)
+            #expect(t.addBlob(bytes(1), in: scope) == digest)
             t.create(room)
             t.create(Note(room: room.id, file: digest.text))
         }
@@ -49,8 +49,8 @@ import TidemarkWire
 
     @Test func `bytes alone are a write too, and no transaction is pending for it`() async throws {
         let store = try SyncStore.test()
-        try await store.write { $0.keep(bytes(1), in: room) }
-        try await store.blobs.keep(bytes(2), in: room)
+        try await store.write { $0.addBlob(bytes(1), in: room) }
+        try await store.blobs.add(bytes(2), in: room)
         #expect(try await store.blobs.unsent().map(\.byteCount) == [1_000, 1_000])
         #expect(store.currentStatus.pending == 0 && store.currentStatus.unsentBlobs == 2)
     }
@@ -58,17 +58,17 @@ import TidemarkWire
     @Test func `bytes that are too large, or too many, are refused before anything is written`() async throws {
         let store = try SyncStore.test()
         let large = await #expect(throws: StoreError.self) {
-            try await store.blobs.keep(Data(count: (16 << 20) + 1), in: room)
+            try await store.blobs.add(Data(count: (16 << 20) + 1), in: room)
         }
-        #expect(large?.code == .refused(.tooLarge))
+        #expect(large?.code == .rejected(.tooLarge))
         let bench = try Bench()
         var policy = BlobPolicy()
-        policy.waitingBytesMax = 1_500
+        policy.maxWaitingBytes = 1_500
         try table(bench) { try $0.keep(bytes(1), as: key(bytes(1)), policy: policy, now: 1) }
         let much = #expect(throws: StoreError.self) {
             try table(bench) { try $0.keep(bytes(2), as: key(bytes(2)), policy: policy, now: 1) }
         }
-        #expect(much?.code == .refused(.quota))
+        #expect(much?.code == .rejected(.quota))
         #expect(try bench.count("tidemark_blob") == 1)
         #expect(try bench.count("tidemark_blob_bytes") == 1)
     }
@@ -156,7 +156,7 @@ import TidemarkWire
 
     @Test func `fetched bytes make room for themselves`() throws {
         var limits = LocalLimits()
-        limits.cache.blobs.heldBytesMax = 2_500
+        limits.cache.blobs.maxHeldBytes = 2_500
         let database = try LocalDatabase.inMemory(
             account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client, limits: limits)
         let bench = Bench(database: database)
@@ -177,7 +177,7 @@ import TidemarkWire
         try bench.database.apply(
             .make(from: "c0", to: "c1", [], grants: [.init(scope: room, since: 5, role: nil)]), now: 2)
         #expect(try bench.database.blob(key(bytes(1))) == nil)
-        #expect(try table(bench) { try $0.status(key(bytes(2))) } == .failed(.notThere))
+        #expect(try table(bench) { try $0.status(key(bytes(2))) } == .rejected(.notThere))
         #expect(try !bench.database.hold(bytes(1), as: key(bytes(1)), now: 3), "it was on its way")
         try bench.database.apply(
             .make(from: "c1", to: "c2", [], grants: [.init(scope: room, since: 6, role: .member)]), now: 4)

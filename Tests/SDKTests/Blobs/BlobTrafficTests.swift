@@ -19,7 +19,7 @@ import TidemarkModel
 
     private func connect(token: @escaping @Sendable () async throws -> String = { "t" }) async throws {
         try store.connect(to: "http://test", transport: server, token: token)
-        for await status in store.status where status.phase == .live { break }
+        for await status in store.status where status.connection == .live { break }
     }
 
     private func waiting(_ digest: BlobDigest, for status: BlobStatus) async throws {
@@ -31,9 +31,9 @@ import TidemarkModel
     @Test func `bytes kept offline are sent with the connection, and syncNow returns when they have arrived`()
         async throws
     {
-        let digest = try await store.blobs.keep(photo, in: room)
+        let digest = try await store.blobs.add(photo, in: room)
         try store.connect(to: "http://test", transport: server) { "t" }
-        #expect(try await store.syncNow().phase == .live)
+        #expect(try await store.syncNow().connection == .live)
         #expect(try await store.blobs.unsent().isEmpty)
         #expect(server.shelf == ["/v1/blobs/\(digest)?scope=\(room)": photo])
         #expect(server.calls.map(\.token) == ["t"])
@@ -48,7 +48,7 @@ import TidemarkModel
         server.holdBack()
         var digests: [BlobDigest] = []
         for seed in 0..<6 {
-            digests.append(try await store.blobs.keep(Data(repeating: UInt8(seed), count: 9), in: room))
+            digests.append(try await store.blobs.add(Data(repeating: UInt8(seed), count: 9), in: room))
         }
         try await eventually { server.waiting >= 2 }
         server.letGo()
@@ -64,7 +64,7 @@ import TidemarkModel
         let store = try SyncStore.inMemory(
             account: Bench.user, schema: try TestSchema.schema(), environment: environment)
         server.loseAnswers(1)
-        let digest = try await store.blobs.keep(photo, in: room)
+        let digest = try await store.blobs.add(photo, in: room)
         try store.connect(to: "http://test", transport: server) { "t" }
         _ = try await store.syncNow()
         let unsent = try #require(try await store.blobs.unsent().first)
@@ -85,14 +85,14 @@ import TidemarkModel
         _ status: Int, _ failure: BlobFailure
     ) async throws {
         server.answer(status, body: Data("{\"msg\":\"why\"}".utf8))
-        let refused = try await store.blobs.keep(photo, in: room)
-        let other = try await store.blobs.keep(Data("other".utf8), in: room)
+        let refused = try await store.blobs.add(photo, in: room)
+        let other = try await store.blobs.add(Data("other".utf8), in: room)
         try store.connect(to: "http://test", transport: server) { "t" }
         _ = try await store.syncNow()
         // The network decides which of the two reached the server first.
         let unsent = try await store.blobs.unsent()
         #expect(unsent.map(\.failure) == [failure])
-        for await seen in store.status where seen.failedBlobs == 1 && seen.unsentBlobs == 0 { break }
+        for await seen in store.status where seen.rejectedBlobs == 1 && seen.unsentBlobs == 0 { break }
         #expect(unsent.first?.lastError?.contains("why") == true)
         let digest = try #require(unsent.first?.digest)
         #expect(server.puts == 2)
@@ -102,7 +102,7 @@ import TidemarkModel
         try await store.blobs.retry(digest, in: room)
         _ = try await store.syncNow()
         #expect(server.puts == 3 && server.shelf.count == 1)
-        #expect(store.metrics.blobsRefused == 2)
+        #expect(store.metrics.blobsRejected == 2)
         await store.disconnect()
         try await connect()
         for digest in [refused, other] { try await waiting(digest, for: .held) }
@@ -119,7 +119,7 @@ import TidemarkModel
         server.take(tokens: ["token 2"])
         server.holdBack()
         let keys = try await [
-            store.blobs.keep(photo, in: room), store.blobs.keep(Data("other".utf8), in: room),
+            store.blobs.add(photo, in: room), store.blobs.add(Data("other".utf8), in: room),
         ]
         try await eventually { server.waiting >= 2 }
         server.letGo()
@@ -130,7 +130,7 @@ import TidemarkModel
         // A token that stays refused causes no loop.
         server.take(tokens: [])
         let calls = server.calls.count
-        let digest = try await store.blobs.keep(Data("third".utf8), in: room)
+        let digest = try await store.blobs.add(Data("third".utf8), in: room)
         _ = try await store.syncNow()
         #expect(server.calls.count == calls + 2)
         #expect(try await store.blobs.unsent().map(\.digest) == [digest])
@@ -139,9 +139,9 @@ import TidemarkModel
 
     @Test func `a transport that carries only messages reports it, and nothing is lost`() async throws {
         server.stopCarrying()
-        let digest = try await store.blobs.keep(photo, in: room)
+        let digest = try await store.blobs.add(photo, in: room)
         try await connect()
-        try await waiting(digest, for: .failed(.unsupported))
+        try await waiting(digest, for: .rejected(.unsupported))
         let other = BlobDigest(of: Data("other".utf8))
         let error = await #expect(throws: BlobError.self) { try await store.blobs.read(other, in: room) }
         #expect(error?.code == .unsupported)
@@ -151,14 +151,14 @@ import TidemarkModel
 
     @Test func `a server without blobs, or with a smaller limit, gets no futile calls`() async throws {
         server.messages.tell(blobBytesMax: 4_999)
-        let digest = try await store.blobs.keep(photo, in: room)
+        let digest = try await store.blobs.add(photo, in: room)
         try await connect()
-        try await waiting(digest, for: .failed(.tooLarge))
+        try await waiting(digest, for: .rejected(.tooLarge))
         #expect(try await store.blobs.unsent().first?.lastError == "5000 bytes; the server takes 4999")
         await store.disconnect()
         server.messages.tell(blobBytesMax: nil)
         try await connect()
-        try await waiting(digest, for: .failed(.unsupported))
+        try await waiting(digest, for: .rejected(.unsupported))
         let other = BlobDigest(of: Data("other".utf8))
         let error = await #expect(throws: BlobError.self) { try await store.blobs.read(other, in: room) }
         #expect(error?.code == .unsupported)
@@ -168,7 +168,7 @@ import TidemarkModel
 
     @Test func `syncNow waits for bytes on their way`() async throws {
         server.holdBack()
-        let digest = try await store.blobs.keep(photo, in: room)
+        let digest = try await store.blobs.add(photo, in: room)
         try await connect()
         let (store, ends) = (store, TokenSource())
         let caller = Task {
@@ -187,7 +187,7 @@ import TidemarkModel
     @Test func `a scheduler's round sends waiting bytes while paused`() async throws {
         store.pause()
         try store.connect(to: "http://test", transport: server) { "t" }
-        try await store.blobs.keep(photo, in: room)
+        try await store.blobs.add(photo, in: room)
         _ = try await store.syncNow()
         #expect(server.calls.isEmpty)
         server.holdBack()
@@ -197,14 +197,14 @@ import TidemarkModel
         for _ in 0..<50_000 where !store.isPaused { await Task.yield() }
         #expect(!store.isPaused)
         server.letGo()
-        #expect(await round.value.phase == .live)
+        #expect(await round.value.connection == .live)
         #expect(try await store.blobs.unsent().isEmpty)
         #expect(server.puts == 1 && store.isPaused)
         await store.disconnect()
     }
 
     @Test func `abandoned bytes are deleted, and not sent`() async throws {
-        let digest = try await store.blobs.keep(photo, in: room)
+        let digest = try await store.blobs.add(photo, in: room)
         try await store.blobs.discard(digest, in: room)
         try await connect()
         _ = try await store.syncNow()
@@ -262,7 +262,7 @@ import TidemarkModel
         #expect(await code(absent, in: room) == .notThere)
         let large = server.put(Data(count: (16 << 20) + 1), in: room)
         #expect(await code(large, in: room) == .tooLarge)
-        #expect(server.calls.allSatisfy { $0.answerBytesMax == 16 << 20 })
+        #expect(server.calls.allSatisfy { $0.maxAnswerBytes == 16 << 20 })
         server.answer(503)
         #expect(await code(absent, in: room) == .unavailable)
         server.cut(1)
@@ -284,7 +284,7 @@ import TidemarkModel
         }
         try await eventually { server.waiting >= 4 }
         let end = Task { await store.disconnect() }
-        try await eventually { store.currentStatus.phase == .stopped || server.messages.openConnections == 0 }
+        try await eventually { store.currentStatus.connection == .stopped || server.messages.openConnections == 0 }
         server.letGo()
         await end.value
         var told = 0
@@ -303,7 +303,7 @@ import TidemarkModel
         let environment = StoreEnvironment(now: { time.withLock { $0 } }, random: { (1, 2) })
         let store = try SyncStore.inMemory(
             account: Bench.user, schema: try TestSchema.schema(), environment: environment)
-        let digest = try await store.blobs.keep(photo, in: room)
+        let digest = try await store.blobs.add(photo, in: room)
         func lastUse() throws -> Int64? {
             let key = BlobKey(scope: room, digest: digest)
             return try store.database.writer.read { try BlobTable(db: $0).lastUse(key) }

@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(5))) struct `History of values` {
+@Suite(.timeLimit(.minutes(5))) struct `OlderRecords of values` {
     private let store: SyncStore
     private let id = UUID(RecordKey.note(1).id)
     private var bench: Bench { Bench(database: store.database) }

@@ -87,7 +87,7 @@ import TidemarkWire
                 try bench.apply(from: "c3", to: "c4", .note(1, seq: 9, born: 5, ["text": "newest"]))
             case 2:
                 #expect(conflicts.first?.fields.first?.theirs == "newest")
-                try await conflicts.first?.resolve(keeping: .theirs)
+                try await conflicts.first?.resolve(with: .theirs)
             default: #expect(conflicts.isEmpty)
             }
             step += 1
@@ -117,22 +117,22 @@ import TidemarkWire
     @Test func `uncontested fields are settled at once, and none of them waits for the choice`() async throws {
         try contest()
         #expect(try bench.fields(.note(1))?["done"] == true)
-        #expect(try await store.outbox.parked().map(\.mutations) == [[.update(.note(1), [try mine("a")])]])
-        #expect(try await store.outbox.parked().map(\.rejection.code) == [.conflict])
+        #expect(try await store.outbox.rejected().map(\.mutations) == [[.update(.note(1), [try mine("a")])]])
+        #expect(try await store.outbox.rejected().map(\.rejection.code) == [.conflict])
         // Others write the settled field before the choice is made: the choice does not revert it.
         try bench.apply(from: "c3", to: "c4", .note(1, seq: 9, born: 5, ["text": "theirs", "done": false]))
-        try await store.conflicts().first?.resolve(keeping: .theirs)
+        try await store.conflicts().first?.resolve(with: .theirs)
         #expect(try pushed(after: 1).isEmpty)
         #expect(try bench.fields(.note(1)) == (["text": "theirs", "done": false] as Fields).inRoom(1))
         #expect(try bench.state(.note(1)) == "synced")
-        #expect(try await store.outbox.parked().isEmpty)
+        #expect(try await store.outbox.rejected().isEmpty)
     }
 
     @Test func `a receipt says that a part of its write waits for a choice`() async throws {
         try contest()
         let receipt = try #require(try await store.receipt(for: UUID(.transaction(1))))
         for try await step in receipt.steps {
-            guard case .parked(let rejection) = step else { continue }
+            guard case .rejected(let rejection) = step else { continue }
             #expect(rejection.code == .conflict)
             #expect(
                 rejection.message
@@ -147,9 +147,9 @@ import TidemarkWire
 
     @Test func `mine replaces theirs`() async throws {
         try contest()
-        try await store.conflicts().first?.resolve(keeping: .mine)
+        try await store.conflicts().first?.resolve(with: .mine)
         #expect(try await store.conflicts().isEmpty)
-        #expect(try await store.outbox.parked().isEmpty)
+        #expect(try await store.outbox.rejected().isEmpty)
         #expect(try bench.fields(.note(1))?["text"] == "mine")
         #expect(try bench.fields(.note(1))?["done"] == true)
         #expect(try bench.state(.note(1)) == "pending")
@@ -170,10 +170,10 @@ import TidemarkWire
         try bench.apply(
             from: "c2", to: "c3", .note(1, seq: 8, born: 5, ["text": "x"]),
             settled: .refused(1, 1, .invalid).followed(by: .contested(2, 2, .note(1), ["text"], isRefused: true)))
-        try await store.conflicts().first?.resolve(keeping: .theirs)
+        try await store.conflicts().first?.resolve(with: .theirs)
         #expect(try pushed(after: 2).isEmpty)
         #expect(try bench.state(.note(1)) == "synced")
-        #expect(try await store.outbox.parked().map(\.rejection.code) == [.invalid])
+        #expect(try await store.outbox.rejected().map(\.rejection.code) == [.invalid])
     }
 
     @Test func `fields are chosen one by one`() async throws {
@@ -188,14 +188,14 @@ import TidemarkWire
                 .init(name: "text", mine: "z", theirs: "x"),
                 .init(name: "weight", mine: 2, theirs: .double(7)),
             ])
-        try await conflict.resolve(keeping: .value("both"), of: "text")
+        try await conflict.resolve(with: .value("both"), of: "text")
         #expect(try bench.fields(.note(1))?["text"] == "both")
         let rest = try #require(try await store.conflicts().first)
         #expect(rest.fields.map(\.name) == ["weight"])
-        try await rest.resolve(keeping: .value(nil))
+        try await rest.resolve(with: .value(nil))
         #expect(try bench.fields(.note(1))?["weight"] == nil)
         #expect(try await store.conflicts().isEmpty)
-        #expect(try await store.outbox.parked().isEmpty)
+        #expect(try await store.outbox.rejected().isEmpty)
     }
 
     @Test func `a deleted record keeps the conflict until theirs is chosen`() async throws {
@@ -203,9 +203,9 @@ import TidemarkWire
         try bench.apply(from: "c3", to: "c4", .note(1, seq: 9, born: 5, deleted: true))
         let conflict = try #require(try await store.conflicts().first)
         #expect(conflict.fields == [.init(name: "text", mine: "mine", theirs: nil)])
-        await #expect(throws: StoreError.self) { try await conflict.resolve(keeping: .mine) }
+        await #expect(throws: StoreError.self) { try await conflict.resolve(with: .mine) }
         #expect(try await store.conflicts().count == 1)
-        try await store.outbox.parked().first?.discard()
+        try await store.outbox.rejected().first?.discard()
         #expect(try await store.conflicts().isEmpty)
     }
 }

@@ -71,7 +71,7 @@ import TidemarkWire
 
     @Test func `the choice marks the other value as seen, and changes nothing else`() async throws {
         _ = try contest()
-        try await store.conflicts().first?.resolve(keeping: .mine)
+        try await store.conflicts().first?.resolve(with: .mine)
         #expect(try sent() == [NamedPatch("text", .set("mine"), seen: try mark("theirs", of: "text"))])
     }
 
@@ -118,7 +118,7 @@ import TidemarkWire
 
     @Test func `a retried write keeps the marks of what its writer saw`() async throws {
         try refuse(1, with: .forbidden, ["text": "a", "title": "newer", "weight": 1])
-        try await store.outbox.parked().first?.retry()
+        try await store.outbox.rejected().first?.retry()
         #expect(
             try sent() == [
                 NamedPatch("text", .set("mine"), seen: try mark("a", of: "text")),
@@ -129,8 +129,8 @@ import TidemarkWire
     @Test func `several writes of one record are retried one after the other`() async throws {
         try bench.write(2, .set(.note(1), "text", "mine 2"))
         try refuse(1, 2, with: .forbidden, ["text": "a", "title": "old", "weight": 1])
-        for parked in try await store.outbox.parked() { try await parked.retry() }
-        #expect(try await store.outbox.parked().isEmpty)
+        for parked in try await store.outbox.rejected() { try await parked.retry() }
+        #expect(try await store.outbox.rejected().isEmpty)
         #expect(
             try sent(after: 2) == [
                 NamedPatch("text", .set("mine"), seen: try mark("a", of: "text")),
@@ -141,7 +141,7 @@ import TidemarkWire
 
     @Test func `the server settles the uncontested part of a retried write`() async throws {
         try refuse(1, with: .revoked)
-        try await store.outbox.parked().first?.retry()
+        try await store.outbox.rejected().first?.retry()
         #expect(
             try sent() == [
                 NamedPatch("text", .set("mine"), seen: try mark("a", of: "text")),
@@ -150,32 +150,32 @@ import TidemarkWire
         #expect(try bench.fields(.note(1))?["title"] == "my title")
         #expect(try bench.fields(.note(1))?["text"] == "theirs", "as the server will have it")
         #expect(try bench.state(.note(1)) == "pending")
-        #expect(try await store.outbox.parked().isEmpty)
+        #expect(try await store.outbox.rejected().isEmpty)
     }
 
     @Test func `a retried write of only a manual field that others changed waits for a choice`() async throws {
         try bench.write(2, .set(.note(1), "weight", 2))
         try refuse(1, 2, with: .revoked, ["text": "a", "title": "old", "weight": 7])
-        let parked = try await store.outbox.parked().last
+        let parked = try await store.outbox.rejected().last
         let receipt = try await parked?.retry()
         #expect(try sent(after: 2).isEmpty)
         #expect(try bench.state(.note(1)) == "conflict")
-        #expect(try await store.outbox.parked().map(\.rejection.code) == [.revoked, .conflict])
+        #expect(try await store.outbox.rejected().map(\.rejection.code) == [.revoked, .conflict])
         #expect(receipt?.id == parked?.id)
         let conflict = try #require(try await store.conflicts().first)
         #expect(conflict.fields == [.init(name: "weight", mine: 2, theirs: 7)])
         // Retrying once more is no choice either.
-        try await store.outbox.parked().last?.retry()
+        try await store.outbox.rejected().last?.retry()
         #expect(try await store.conflicts() == [conflict])
-        try await conflict.resolve(keeping: .mine)
+        try await conflict.resolve(with: .mine)
         #expect(try sent(after: 2) == [NamedPatch("weight", .set(2), seen: try mark(7, of: "weight"))])
-        #expect(try await store.outbox.parked().map(\.rejection.code) == [.revoked])
+        #expect(try await store.outbox.rejected().map(\.rejection.code) == [.revoked])
         #expect(try bench.state(.note(1)) == "pending")
     }
 
     @Test func `an edited write keeps the marks of its first version`() async throws {
         try refuse(1, with: .tooLarge, ["text": "a", "title": "newer", "weight": 1])
-        try await store.outbox.parked().first?.edit { mutations in
+        try await store.outbox.rejected().first?.edit { mutations in
             mutations = [.update(.note(1), [NamedPatch("title", .set("short")), NamedPatch("weight", .set(2))])]
         }
         #expect(
@@ -191,12 +191,12 @@ import TidemarkWire
         _ = try contest()
         let conflict = try #require(try await store.conflicts().first)
         try bench.apply(from: "c3", to: "c4", .note(1, seq: 9, born: 5, ["text": "newest", "title": "newer"]))
-        let error = await #expect(throws: StoreError.self) { try await conflict.resolve(keeping: .mine) }
-        #expect(error?.code == .refused(.conflict))
+        let error = await #expect(throws: StoreError.self) { try await conflict.resolve(with: .mine) }
+        #expect(error?.code == .rejected(.conflict))
         #expect(try sent().isEmpty)
         let read = try #require(try await store.conflicts().first)
         #expect(read.fields == [.init(name: "text", mine: "mine", theirs: "newest")])
-        try await read.resolve(keeping: .mine)
+        try await read.resolve(with: .mine)
         #expect(try sent().last == NamedPatch("text", .set("mine"), seen: try mark("newest", of: "text")))
     }
 
@@ -207,19 +207,19 @@ import TidemarkWire
         try bench.apply(
             from: "c3", to: "c4", .note(1, seq: 9, born: 5, ["text": "newest", "title": "newer"]),
             settled: .contested(2, 2, .note(1), ["text"], isRefused: true))
-        await #expect(throws: StoreError.self) { try await conflict.resolve(keeping: .theirs) }
+        await #expect(throws: StoreError.self) { try await conflict.resolve(with: .theirs) }
         let read = try #require(try await store.conflicts().first)
         #expect(read.fields == [.init(name: "text", mine: "mine 2", theirs: "newest")])
-        try await read.resolve(keeping: .theirs)
+        try await read.resolve(with: .theirs)
         #expect(try await store.conflicts().isEmpty)
     }
 
     @Test func `a choice is made only once`() async throws {
         _ = try contest()
         let conflict = try #require(try await store.conflicts().first)
-        try await conflict.resolve(keeping: .theirs)
-        try await conflict.resolve(keeping: .theirs)
-        await #expect(throws: StoreError.self) { try await conflict.resolve(keeping: .mine) }
+        try await conflict.resolve(with: .theirs)
+        try await conflict.resolve(with: .theirs)
+        await #expect(throws: StoreError.self) { try await conflict.resolve(with: .mine) }
         #expect(try sent().isEmpty)
     }
 }

@@ -54,7 +54,7 @@ import TidemarkWire
         try bench.write(2_000, .note(2, ["text": "unheard"]))
         _ = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
         try bench.database.withhold(1, reason: "no answer")
-        let failed = try #require(try await store.outbox.failed().first)
+        let failed = try #require(try await store.outbox.stalled().first)
         #expect(failed.id == UUID(UniqueID.transaction(2_000)) && failed.reason == "no answer")
         #expect(failed.mutations.map(\.key) == [.note(2)])
         #expect(failed.written == Date(timeIntervalSince1970: 2))

@@ -6,7 +6,7 @@ import TidemarkWire
 @testable import Tidemark
 
 @Suite struct ActivityTests {
-    private var status = SyncStatus(phase: .stopped, lastSync: nil)
+    private var status = SyncStatus(connection: .stopped, lastSync: nil)
 
     private mutating func on(_ change: (inout SyncStatus) -> Void) -> SyncActivity {
         change(&status)
@@ -14,7 +14,7 @@ import TidemarkWire
         return status.activity
     }
 
-    private mutating func enter(_ phase: SyncPhase) -> SyncActivity { on { $0.phase = phase } }
+    private mutating func enter(_ phase: ConnectionState) -> SyncActivity { on { $0.connection = phase } }
 
     /// The progress of the current activity; `nil` without one.
     private var fraction: Double? {
@@ -24,33 +24,33 @@ import TidemarkWire
     private static let away = SyncFailure(.unreachable, "no route")
 
     @Test mutating func `a first sync progresses from nothing to everything and is complete only then`() {
-        #expect(enter(.connecting) != .completed)
+        #expect(enter(.connecting) != .upToDate)
         #expect(fraction == 0)
         var seen: [Double] = []
-        let steps: [(SyncPhase, Int, Int, Int)] = [
+        let steps: [(ConnectionState, Int, Int, Int)] = [
             (.connecting, 280, 0, 0), (.catchingUp, 280, 0, 40), (.catchingUp, 280, 10, 40), (.catchingUp, 100, 10, 40),
             (.catchingUp, 100, 30, 60), (.live, 100, 60, 60), (.live, 1, 60, 60),
         ]
         for (phase, pending, done, total) in steps {
             _ = on {
-                $0.phase = phase
+                $0.connection = phase
                 $0.pending = pending
                 $0.filled = SyncProgress(done: done, total: total)
             }
             seen.append(fraction ?? 2)
         }
         #expect(seen == seen.sorted() && seen.allSatisfy { $0 < 1 } && seen.first == 0)
-        #expect(on { $0.pending = 0 } == .completed)
+        #expect(on { $0.pending = 0 } == .upToDate)
     }
 
     @Test mutating func `with writes waiting nothing is completed, whatever the server asks`() {
         _ = enter(.live)
-        #expect(on { $0.pending = 280 } != .completed)
-        #expect(on { $0.pushPause = PushPause(reason: .rateLimited, until: 1) } != .completed)
+        #expect(on { $0.pending = 280 } != .upToDate)
+        #expect(on { $0.pushPause = PushPause(reason: .rateLimited, until: 1) } != .upToDate)
         #expect(fraction == 0)
-        #expect(on { $0.pending = 0 } == .completed)
-        #expect(on { $0.unsentBlobs = 1 } != .completed)
-        #expect(on { $0.unsentBlobs = 0 } == .completed)
+        #expect(on { $0.pending = 0 } == .upToDate)
+        #expect(on { $0.unsentBlobs = 1 } != .upToDate)
+        #expect(on { $0.unsentBlobs = 0 } == .upToDate)
     }
 
     @Test mutating func `more work during an activity does not turn progress back`() {
@@ -73,8 +73,8 @@ import TidemarkWire
         _ = enter(.catchingUp)
         #expect(records(on { $0.received = 240 }) == 200)
         #expect(records(on { $0.received = 440 }) == 400)
-        #expect(enter(.live) == .completed)
-        #expect(on { $0.received = 441 } == .completed)
+        #expect(enter(.live) == .upToDate)
+        #expect(on { $0.received = 441 } == .upToDate)
         #expect(records(on { $0.pending = 1 }) == 0)
     }
 
@@ -91,26 +91,26 @@ import TidemarkWire
     @Test mutating func `one arriving scope does not undo completion, and many do`() {
         _ = enter(.catchingUp)
         _ = on { $0.filled = SyncProgress(done: 8, total: 8) }
-        #expect(enter(.live) == .completed)
+        #expect(enter(.live) == .upToDate)
         for scope in 1...20 {
             let before = scope * 8
-            #expect(enter(.catchingUp) == .completed)
+            #expect(enter(.catchingUp) == .upToDate)
             for done in before...(before + 8) {
-                #expect(on { $0.filled = SyncProgress(done: done, total: before + 8) } == .completed)
+                #expect(on { $0.filled = SyncProgress(done: done, total: before + 8) } == .upToDate)
             }
-            #expect(enter(.live) == .completed)
+            #expect(enter(.live) == .upToDate)
         }
         // Writes are sent, whatever arrives.
         _ = enter(.catchingUp)
-        #expect(on { $0.pending = 1 } != .completed)
-        #expect(on { $0.pending = 0 } == .completed)
-        #expect(on { $0.filled = SyncProgress(done: 168, total: 200) } != .completed)
+        #expect(on { $0.pending = 1 } != .upToDate)
+        #expect(on { $0.pending = 0 } == .upToDate)
+        #expect(on { $0.filled = SyncProgress(done: 168, total: 200) } != .upToDate)
         #expect(fraction == 0)
-        #expect(on { $0.filled = SyncProgress(done: 199, total: 200) } != .completed)
-        #expect(enter(.live) == .completed)
+        #expect(on { $0.filled = SyncProgress(done: 199, total: 200) } != .upToDate)
+        #expect(enter(.live) == .upToDate)
         // Another connection receives anew.
         _ = enter(.connecting)
-        #expect(enter(.catchingUp) != .completed)
+        #expect(enter(.catchingUp) != .upToDate)
     }
 
     @Test mutating func `an absent server is offline through every attempt until it answers`() {
@@ -122,21 +122,21 @@ import TidemarkWire
         }
         _ = enter(.catchingUp)
         #expect(fraction == 0 && status.failure == nil)
-        #expect(enter(.live) == .completed)
-        #expect(enter(.stopped) == .idle)
+        #expect(enter(.live) == .upToDate)
+        #expect(enter(.stopped) == .disconnected)
     }
 
     @Test mutating func `a failure that is not the network's is an error with a code, through every attempt`() {
         let failure = SyncFailure(.tokenFailed, "signed out")
         #expect(enter(.waiting(until: 1, reason: failure)) == .error(reason: failure))
         #expect(enter(.connecting) == .error(reason: failure))
-        #expect(enter(.refused(reason: SyncFailure(.forbidden, "no"))) == .error(reason: SyncFailure(.forbidden, "no")))
+        #expect(enter(.rejected(reason: SyncFailure(.forbidden, "no"))) == .error(reason: SyncFailure(.forbidden, "no")))
     }
 
     @Test mutating func `withheld writes are reported`() {
         _ = enter(.live)
-        _ = on { $0.failed = 3 }
-        #expect(status.failure?.code == .writesWithheld)
+        _ = on { $0.stalled = 3 }
+        #expect(status.failure?.code == .writesStalled)
         #expect(status.activity == status.failure.map { .error(reason: $0) })
     }
 
@@ -144,9 +144,9 @@ import TidemarkWire
         _ = enter(.live)
         #expect(on { $0.scopesLeftOut = 12 } == status.failure.map { .error(reason: $0) })
         #expect(status.failure?.code == .scopesLeftOut && status.failure?.detail.contains("12 scopes") == true)
-        #expect(on { $0.pending = 1 } != .completed)
+        #expect(on { $0.pending = 1 } != .upToDate)
         _ = on { $0.pending = 0 }
-        #expect(on { $0.scopesLeftOut = 0 } == .completed)
+        #expect(on { $0.scopesLeftOut = 0 } == .upToDate)
     }
 
     @Test func `every code has a stable name of its own`() {

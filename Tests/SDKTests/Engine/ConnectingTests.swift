@@ -23,7 +23,7 @@ import TidemarkWire
         // First the task of the connection, which starts the others.
         executor.runOldest()
         executor.runAllButOldest()
-        #expect(store.currentStatus.phase == .live)
+        #expect(store.currentStatus.connection == .live)
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
         executor.runAll()
         #expect(server.accepted.count == 1)
@@ -38,12 +38,12 @@ import TidemarkWire
         var users = store.presence(in: room).makeAsyncIterator()
         #expect(await users.next() == [:])
         let word = Ephemeral(scope: room, user: UserID("bob"), kind: "presence", payload: ["online": true], lifetime: 0)
-        store.presence.tell(word)
+        store.presence.deliver(word)
         #expect(await users.next() == [UserID("bob"): .online])
         store.pause()
         try connect()
         executor.runAll()
-        #expect(store.currentStatus.phase == .stopped)
+        #expect(store.currentStatus.connection == .stopped)
         for await now in store.presence(in: room) {
             #expect(now == [:])
             break
@@ -54,10 +54,10 @@ import TidemarkWire
 
     @Test func `a connection that lives as long as its caller's task is ended by disconnecting`() async throws {
         executor.release()
-        let caller = Task { try await store.sync(with: "http://test", transport: server) { "t" } }
-        for await status in store.status where status.phase == .live { break }
+        let caller = Task { try await store.run(connectedTo: "http://test", transport: server) { "t" } }
+        for await status in store.status where status.connection == .live { break }
         await store.disconnect()
-        for await status in store.status where status.phase == .stopped { break }
+        for await status in store.status where status.connection == .stopped { break }
         try await eventually { server.openConnections == 0 }
         caller.cancel()
         try await caller.value

@@ -21,8 +21,8 @@ import TidemarkModel
         server.set(away: true)
         try store.connect(to: "http://test", transport: server) { "t" }
         #expect(try await store.syncNow().activity == .offline)
-        guard case .offline(let until, _) = store.currentStatus.phase else {
-            Issue.record("\(store.currentStatus.phase)")
+        guard case .offline(let until, _) = store.currentStatus.connection else {
+            Issue.record("\(store.currentStatus.connection)")
             return
         }
         #expect(until > 1_760_000_000_000 && until < 1_760_000_060_000, "what is shown goes by the date")
@@ -30,7 +30,7 @@ import TidemarkModel
         server.set(away: false)
         let isLive = Lock(false)
         async let live: Void = {
-            for await status in store.status where status.phase == .live { break }
+            for await status in store.status where status.connection == .live { break }
             isLive.withLock { $0 = true }
         }()
         var seconds = 0

@@ -42,10 +42,10 @@ import TidemarkWire
         server.set(mute: true)
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
         let (status, _) = try await movingClock { [store] in try await store.syncNow() }
-        #expect(status.activity != .completed && status.pending == 1)
+        #expect(status.activity != .upToDate && status.pending == 1)
         server.set(mute: false)
         _ = try await movingClock { [store] in
-            for await status in store.status where status.phase == .live && status.pending == 0 { break }
+            for await status in store.status where status.connection == .live && status.pending == 0 { break }
         }
         #expect(server.accepted.count == 1)
         await store.disconnect()
@@ -55,9 +55,9 @@ import TidemarkWire
         let network = StuckNetwork()
         try store.connect(to: "http://test", transport: network) { "t" }
         let (status, _) = try await movingClock { [store] in try await store.syncNow() }
-        #expect(status.phase != .live && network.opened > 0)
+        #expect(status.connection != .live && network.opened > 0)
         await store.disconnect()
-        #expect(store.currentStatus.phase == .stopped && network.opened == network.closed)
+        #expect(store.currentStatus.connection == .stopped && network.opened == network.closed)
     }
 
     @Test func `a connection that opens while the engine ends is closed once`() async throws {
@@ -93,7 +93,7 @@ import TidemarkWire
         network.haunt(with: ServerMessage.changes(.make(from: "nowhere", to: "elsewhere", [])).encode())
         try await eventually { network.isAtRest }
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
-        #expect(try await store.syncNow().phase == .live)
+        #expect(try await store.syncNow().connection == .live)
         #expect(server.connections == 2 && server.accepted.count == 1 && store.metrics.failed == 0)
         await store.disconnect()
     }
@@ -102,13 +102,13 @@ import TidemarkWire
         let network = LateNetwork(server)
         try store.connect(to: "http://test", transport: network) { "t" }
         _ = try await movingClock { [store] in
-            for await status in store.status where status.phase == .live { break }
+            for await status in store.status where status.connection == .live { break }
         }
         network.letThrough()
         try await eventually { !network.isUndecided }
         try #require(!network.isUsed)
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
-        #expect(try await store.syncNow().phase == .live)
+        #expect(try await store.syncNow().connection == .live)
         #expect(server.accepted.count == 1)
         await store.disconnect()
     }
@@ -116,10 +116,10 @@ import TidemarkWire
     @Test func `after a failed write no other effect of its event happens`() async throws {
         server.spoilFrame()
         try store.connect(to: "http://test", transport: server) { "t" }
-        #expect(try await store.syncNow().phase != .live, "the round ends with the failure")
+        #expect(try await store.syncNow().connection != .live, "the round ends with the failure")
         #expect(store.metrics.succeeded == 0 && store.metrics.failed == 1)
         _ = try await movingClock { [store] in
-            for await status in store.status where status.phase == .live { break }
+            for await status in store.status where status.connection == .live { break }
         }
         #expect(server.connections == 2 && store.metrics.succeeded == 1)
         await store.disconnect()

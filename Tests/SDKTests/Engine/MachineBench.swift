@@ -28,7 +28,7 @@ struct MachineBench {
     private(set) var sent: [ClientMessage] = []
     private(set) var closings = 0
     private(set) var openings: [Milliseconds] = []
-    private(set) var phases: [SyncPhase] = []
+    private(set) var phases: [ConnectionState] = []
     private(set) var ended: [Int64] = []
     private(set) var endedHistories: [RecordKey] = []
     private(set) var endedOf: [String] = []
@@ -196,7 +196,7 @@ struct MachineBench {
     var failures: [SyncFailure.Code] {
         phases.compactMap { phase in
             switch phase {
-            case .waiting(_, let reason), .offline(_, let reason), .refused(let reason): reason.code
+            case .waiting(_, let reason), .offline(_, let reason), .rejected(let reason): reason.code
             case .stopped, .connecting, .catchingUp, .live: nil
             }
         }

@@ -22,7 +22,7 @@ import TidemarkWire
         var bench = bench(user: bob, schema: Self.schema)
         let mismatch = SyncFailure(
             .otherAccount, "the token is for the user bob, and the store belongs to ann: give a token for ann")
-        #expect(bench.phases.last == .refused(reason: mismatch))
+        #expect(bench.phases.last == .rejected(reason: mismatch))
         #expect(bench.applied == 0 && bench.pushes.isEmpty && bench.releases == 0)
         #expect(bench.closings == 1)
         // The frame that the server sent right after its welcome is ignored.
@@ -32,7 +32,7 @@ import TidemarkWire
 
     @Test func `a schema of another name is named with both names, and nothing is applied or sent`() {
         let bench = bench(user: ann, schema: SchemaLabel(name: "chat", version: 7))
-        guard case .refused(let mismatch) = bench.phases.last else {
+        guard case .rejected(let mismatch) = bench.phases.last else {
             Issue.record("\(bench.phases)")
             return
         }
@@ -73,7 +73,7 @@ import TidemarkWire
 
     @Test func `its status is an error, not offline`() {
         let mismatch = SyncFailure(.otherSchema, "x")
-        #expect(SyncStatus(phase: .refused(reason: mismatch), lastSync: nil).activity == .error(reason: mismatch))
+        #expect(SyncStatus(connection: .rejected(reason: mismatch), lastSync: nil).activity == .error(reason: mismatch))
     }
 
     @Test func `a database names its user when it connects`() throws {

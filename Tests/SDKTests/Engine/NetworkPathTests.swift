@@ -155,14 +155,14 @@ import TidemarkWire
             account: Bench.user, schema: try TestSchema.schema(), environment: environment)
         system.yield(Self.path(true, "en0"))
         try store.connect(to: "http://test", transport: server) { "t" }
-        for await status in store.status where status.phase == .live { break }
+        for await status in store.status where status.connection == .live { break }
         system.yield(Self.path(false))
         // The clock does not move.
         for await status in store.status where status.activity == .offline { break }
         try await eventually { server.openConnections == 0 }
         clock.advance(by: .milliseconds(500))
         system.yield(Self.path(true, "en0"))
-        for await status in store.status where status.phase == .live { break }
+        for await status in store.status where status.connection == .live { break }
         #expect(server.connections == 2)
         await store.disconnect()
     }

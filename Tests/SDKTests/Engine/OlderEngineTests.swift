@@ -16,12 +16,12 @@ import TidemarkModel
             account: Bench.user, schema: try TestSchema.schema(), environment: environment)
         #expect(environment.isEngineInline == prefersExecutors && !environment.isAllInline)
         try store.connect(to: "http://test", transport: server) { "t" }
-        for await status in store.status where status.phase == .live { break }
+        for await status in store.status where status.connection == .live { break }
         for number in 1...20 { try await store.repository(Note.self).create(Note(room: UUID(), text: "\(number)")) }
         for await status in store.status where status.pending == 0 { break }
         #expect(server.accepted.count == 20)
         await store.disconnect()
-        #expect(store.currentStatus.phase == .stopped)
+        #expect(store.currentStatus.connection == .stopped)
     }
 
     @Test func `a given executor is not used on systems without executors`() throws {

@@ -90,7 +90,7 @@ import TidemarkWire
         bench.pass(2_000)
         bench.on(.opened(token: "t", start: MachineBench.start))
         bench.on(.closed(code: CloseCode.workspaceForbidden.rawValue, reason: "gone"))
-        #expect(bench.phases.last == .refused(reason: SyncFailure(.forbidden, "gone")))
+        #expect(bench.phases.last == .rejected(reason: SyncFailure(.forbidden, "gone")))
         bench.on(.sync(round: 1))
         #expect(bench.openings.count == 4, "asked for by hand, a refusal is asked again")
     }

@@ -80,11 +80,11 @@ import TidemarkWire
         }
         #expect(reason.detail.contains("the frame continues nowhere"))
         server.spoil(false)
-        while store.currentStatus.phase != .live, rounds < 100 {
+        while store.currentStatus.connection != .live, rounds < 100 {
             rounds += 1
             _ = try await store.syncNow()
         }
-        #expect(store.currentStatus.phase == .live)
+        #expect(store.currentStatus.connection == .live)
         await store.disconnect()
     }
 }

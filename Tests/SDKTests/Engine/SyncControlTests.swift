@@ -51,17 +51,17 @@ import TidemarkModel
     }
 
     @Test func `an engine's status ends when another engine replaces it`() {
-        let (first, second) = (EnginePlace(), EnginePlace())
+        let (first, second) = (EngineIdentity(), EngineIdentity())
         _ = control.replace(engine: nil, at: first, task: nil)
-        #expect(control.update(by: first) { $0.phase = .live })
+        #expect(control.update(by: first) { $0.connection = .live })
         _ = control.replace(engine: nil, at: second, task: nil)
-        #expect(control.status.phase == .stopped)
-        #expect(control.update(by: second) { $0.phase = .live })
-        #expect(!control.update(by: first) { $0.phase = .stopped })
-        #expect(control.status.phase == .live)
+        #expect(control.status.connection == .stopped)
+        #expect(control.update(by: second) { $0.connection = .live })
+        #expect(!control.update(by: first) { $0.connection = .stopped })
+        #expect(control.status.connection == .live)
         // A connection that is ended has no successor: its last status stays.
         _ = control.replace(engine: nil, at: nil, task: nil)
-        #expect(control.update(by: second) { $0.phase = .stopped })
-        #expect(control.status.phase == .stopped)
+        #expect(control.update(by: second) { $0.connection = .stopped })
+        #expect(control.status.connection == .stopped)
     }
 }

@@ -18,20 +18,20 @@ import TidemarkModel
         async let other = store.syncNow()
         let status = try await store.syncNow()
         #expect(server.accepted == [UniqueID(receipt.id)])
-        #expect(status.phase == .live)
-        #expect(try await other.phase == .live)
+        #expect(status.connection == .live)
+        #expect(try await other.connection == .live)
         #expect(server.connections == 1)
         await store.disconnect()
-        #expect(store.currentStatus.activity == .idle)
+        #expect(store.currentStatus.activity == .disconnected)
     }
 
     @Test func `without a connection or with an absent server syncNow fails at once`() async throws {
-        #expect(try await store.syncNow().activity == .idle)
+        #expect(try await store.syncNow().activity == .disconnected)
         server.set(away: true)
         try connect()
         #expect(try await store.syncNow().activity == .offline)
         server.set(away: false)
-        #expect(try await store.syncNow().phase == .live)
+        #expect(try await store.syncNow().connection == .live)
         await store.disconnect()
     }
 
@@ -55,15 +55,15 @@ import TidemarkModel
         store.pause()
         try await eventually { server.openConnections == 0 }
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
-        #expect(try await store.syncNow().activity == .idle)
+        #expect(try await store.syncNow().activity == .disconnected)
         #expect(server.accepted.isEmpty)
         let status = await store.runOnce(deadline: .seconds(3_600))
-        #expect(status.phase == .live)
+        #expect(status.connection == .live)
         #expect(server.accepted.count == 1 && server.connections == 2)
         #expect(store.isPaused)
         try await eventually { server.openConnections == 0 }
         store.resume()
-        #expect(try await store.syncNow().phase == .live)
+        #expect(try await store.syncNow().connection == .live)
         await store.disconnect()
     }
 
@@ -72,7 +72,7 @@ import TidemarkModel
         store.pause()
         try connect()
         let status = await store.runOnce(deadline: .milliseconds(20))
-        #expect(status.phase != .live)
+        #expect(status.connection != .live)
         #expect(store.isPaused)
         await store.disconnect()
     }
@@ -82,7 +82,7 @@ import TidemarkModel
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
         for await status in store.status where status.pending == 1 { break }
         try connect()
-        for await status in store.status where status.pending == 0 && status.activity == .completed { break }
+        for await status in store.status where status.pending == 0 && status.activity == .upToDate { break }
         #expect(store.currentStatus.lastSync != nil)
         await store.disconnect()
     }

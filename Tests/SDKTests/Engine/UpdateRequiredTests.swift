@@ -25,8 +25,8 @@ import TidemarkWire
             return
         }
         #expect(reason.code == .updateRequired && reason.minimumApp == "2.4")
-        var status = SyncStatus(phase: .connecting, lastSync: nil)
-        status.phase = try #require(bench.phases.last)
+        var status = SyncStatus(connection: .connecting, lastSync: nil)
+        status.connection = try #require(bench.phases.last)
         status.follow()
         #expect(status.activity == .updateRequired(minimum: "2.4"))
     }

@@ -69,7 +69,7 @@ import TidemarkWire
         // Without a connection there is no wait.
         #expect(try await store.history(of: note.id, in: "notes") == [])
         try store.connect(to: "http://test", transport: ScriptedServer()) { "t" }
-        _ = await store.status.first { $0.phase == .live || $0.phase == .catchingUp }
+        _ = await store.status.first { $0.connection == .live || $0.connection == .catchingUp }
         #expect(try await store.history(of: note.id, in: "notes").map(\.seq) == [9, 8])
         // A record that is not in the copy causes no wait.
         #expect(try await store.history(of: UUID(), in: "notes") == [])

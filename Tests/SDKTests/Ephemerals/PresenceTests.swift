@@ -68,16 +68,16 @@ import TidemarkWire
         func word(_ user: String, _ payload: Fields) -> Ephemeral {
             Ephemeral(scope: room, user: UserID(user), kind: "presence", payload: payload, lifetime: 0)
         }
-        board.tell(word("ann", ["online": true]))
+        board.deliver(word("ann", ["online": true]))
         var values = board.values(in: room) {}.makeAsyncIterator()
         #expect(board.wanted == [room])
         #expect(await values.next() == [:])
-        board.tell(word("bob", ["online": true]))
+        board.deliver(word("bob", ["online": true]))
         #expect(await values.next() == [UserID("bob"): .online])
-        board.tell(word("bob", ["online": false, "seen": 5_000]))
+        board.deliver(word("bob", ["online": false, "seen": 5_000]))
         #expect(
             await values.next() == [UserID("bob"): .lastSeen(.init(timeIntervalSince1970: 5))])
-        board.tell(word("bob", ["online": false]))
+        board.deliver(word("bob", ["online": false]))
         #expect(await values.next() == [UserID("bob"): .unknown])
         board.lost()
         #expect(await values.next() == [:])

@@ -24,8 +24,8 @@ import TidemarkModel
         let rejection = Rejection(.forbidden, "no")
         let alerts: [SyncLogEvent] = [
             .overdue(transactions: 1, age: .seconds(1)), .corrupted(reason: "x"),
-            .parked(transaction: UUID(), rejection: rejection, LoggedWrites()),
-            .withheld(number: 1, reason: "x", LoggedWrites()),
+            .rejected(transaction: UUID(), rejection: rejection, LoggedWrites()),
+            .stalled(number: 1, reason: "x", LoggedWrites()),
             .scopesLeftOut(held: 2_000, leftOut: 5),
         ]
         let others: [SyncLogEvent] = [

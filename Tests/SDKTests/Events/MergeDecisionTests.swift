@@ -69,13 +69,13 @@ import TidemarkWire
     @Test func `a refused write is reported with its code, also when access to its scope ended`() throws {
         #expect(
             try events(settled: .refused(1, 1, .forbidden)) == [
-                .parked(
+                .rejected(
                     transaction: UUID(.transaction(1)), rejection: Rejection(.forbidden, "because"),
                     LoggedWrites([.set(.note(1), "text", "")]))
             ])
         try bench.write(2, .set(.note(1), "text", "again"))
         let lost = try events(grants: [.init(scope: RecordKey.room(1).scope, since: 20, role: nil)])
-        guard case .parked(_, let rejection, _)? = lost.first else {
+        guard case .rejected(_, let rejection, _)? = lost.first else {
             Issue.record("\(lost)")
             return
         }

@@ -3,7 +3,7 @@ import Testing
 @testable import Tidemark
 
 @Suite struct RoundLogTests {
-    private static func events(_ phases: [(SyncPhase, Int64)]) -> [SyncLogEvent] {
+    private static func events(_ phases: [(ConnectionState, Int64)]) -> [SyncLogEvent] {
         var log = RoundLog()
         return phases.compactMap { log.on($0.0, now: $0.1) }
     }
@@ -29,7 +29,7 @@ import Testing
         #expect(
             Self.events([
                 (.connecting, 1), (.offline(until: 50, reason: away), 2), (.connecting, 50),
-                (.waiting(until: 90, reason: busy), 51), (.connecting, 90), (.refused(reason: old), 91),
+                (.waiting(until: 90, reason: busy), 51), (.connecting, 90), (.rejected(reason: old), 91),
             ]) == [
                 .started, .failed(reason: away, retry: 50), .started, .failed(reason: busy, retry: 90),
                 .started, .failed(reason: old, retry: nil),

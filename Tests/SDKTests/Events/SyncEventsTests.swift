@@ -50,7 +50,7 @@ import TidemarkModel
         let id = UUID(UniqueID(high: 1, low: 2))
         journal.note(.succeeded(duration: .milliseconds(1_234)))
         journal.note(
-            .parked(transaction: id, rejection: Rejection(.quota, "full"), LoggedWrites([.room(1), .note(2)])))
+            .rejected(transaction: id, rejection: Rejection(.quota, "full"), LoggedWrites([.room(1), .note(2)])))
         journal.note(.corrupted(reason: "malformed"))
         journal.note(
             .merged(MergeDecision(collection: "notes", record: id, fields: ["a", "b"], resolution: .bothKept)))

@@ -14,12 +14,12 @@ import TidemarkModel
         }
         metrics.count(.failed(reason: SyncFailure(.connectionLost, "cut"), retry: nil))
         metrics.count(.committed(transactions: 9, LoggedWrites()))
-        metrics.count(.parked(transaction: UUID(), rejection: Rejection(.forbidden, "no"), LoggedWrites()))
+        metrics.count(.rejected(transaction: UUID(), rejection: Rejection(.forbidden, "no"), LoggedWrites()))
         metrics.count(.evicted(records: 7))
-        metrics.count(.withheld(number: 1, reason: "no answer", LoggedWrites()))
+        metrics.count(.stalled(number: 1, reason: "no answer", LoggedWrites()))
         #expect(metrics.started == 3 && metrics.successRate == 0.75 && metrics.averageMilliseconds == 40)
         #expect(metrics.acceptanceRate == 0.9 && metrics.committed == 9)
-        #expect(metrics.evicted == 7 && metrics.withheld == 1 && metrics.merged == 0)
+        #expect(metrics.evicted == 7 && metrics.stalled == 1 && metrics.merged == 0)
     }
 
     @Test func `a store counts its rounds, its writes, and its requests to the server`() async throws {
@@ -33,11 +33,11 @@ import TidemarkModel
         _ = try await store.syncNow()
         #expect(store.metrics.succeeded == 1 && store.metrics.failed == 0 && store.metrics.committed == 2)
         server.set(away: true)
-        for await status in store.status { if case .offline = status.phase { break } }
+        for await status in store.status { if case .offline = status.connection { break } }
         #expect(store.metrics.failed >= 1 && store.metrics.successRate ?? 1 < 1)
         await store.disconnect()
         #expect(store.metrics.cacheHitRate == nil)
-        try await notes.loadOlder(in: ScopeID(record: UniqueID(room)))
+        try await notes.loadOlder(in: .of(UniqueID(room)))
         #expect(store.metrics.cacheHitRate == 1, "all there is is here")
     }
 

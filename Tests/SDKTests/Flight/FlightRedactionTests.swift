@@ -53,7 +53,7 @@ import TidemarkWire
 
     @Test func `an app that wants values gets them, and still no token`() throws {
         var recording = FlightRecording()
-        recording.keepsValues = true
+        recording.recordsValues = true
         let text = try course(recording)
         for secret in Self.secrets.dropLast() { #expect(text.contains(secret), "\(secret)") }
         #expect(!text.contains("a-token-of-ann"))

@@ -11,7 +11,7 @@ import TidemarkWire
     ) throws {
         var recording = FlightRecording()
         // Small enough to turn over, so that the replay begins in the middle.
-        recording.bytesMax = seed % 2 == 0 ? 64 << 10 : 1 << 20
+        recording.maxBytes = seed % 2 == 0 ? 64 << 10 : 1 << 20
         let course = FlightCourse.varied(seed, recording)
         let replay = try course.replay()
         #expect(replay.steps.count > 50)

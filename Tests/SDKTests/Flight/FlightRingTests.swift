@@ -73,7 +73,7 @@ import TidemarkWire
 
     @Test func `a recording that is switched off has no file and no lines`() throws {
         var recording = FlightRecording()
-        recording.bytesMax = 0
+        recording.maxBytes = 0
         let recorder = FlightRecorder(of: folder.path("a.sqlite"), recording) { 0 }
         recorder.began(SyncMachine(seed: 1), now: 0)
         recorder.note(.start, now: 1, [], SyncMachine(seed: 1))
@@ -90,7 +90,7 @@ import TidemarkWire
 
     @Test func `an event that is too large is left out, and the course continues after it`() throws {
         var recording = FlightRecording()
-        recording.bytesMax = 64 << 10
+        recording.maxBytes = 64 << 10
         var course = FlightCourse(EngineTiming(), recording)
         course.run { bench in
             bench.on(.start)

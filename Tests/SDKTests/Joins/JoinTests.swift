@@ -31,7 +31,7 @@ import TidemarkModel
         #expect(texts(all) == ["b1 blue", "elsewhere -", "r1 red", "r2 red", "r3 red"])
         #expect(all.first?.model.likes == 9 && all.first?.id == all.first?.model.id)
         #expect(texts(try await list.readAll(where: \.likes > 2, order: [.by(\.text)])) == ["b1 blue", "r3 red"])
-        #expect(texts(try await list.readAll(order: [.by(\.text)], in: ScopeID(record: blue.id))) == ["b1 blue"])
+        #expect(texts(try await list.readAll(order: [.by(\.text)], in: .of(blue.id))) == ["b1 blue"])
         #expect(try await list.readAll(where: \.likes > 99).isEmpty)
     }
 
@@ -92,9 +92,9 @@ import TidemarkModel
         let red = red
         let (rows, count) = try await store.read { snapshot in
             (
-                try snapshot.models(
+                try snapshot.readAll(
                     Note.self, joining: \.room, Room.self, where: \.likes >= 3, order: [.by(\.text)]),
-                try snapshot.models(
+                try snapshot.readAll(
                     Note.self, joining: \.room, Room.self, joined: .is(\.id, oneOf: [red.id]), limit: 2
                 ).count
             )

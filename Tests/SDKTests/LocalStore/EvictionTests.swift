@@ -31,7 +31,7 @@ import TidemarkWire
 
     private func policy(_ change: (inout CachePolicy) -> Void) -> CachePolicy {
         var policy = CachePolicy()
-        policy.bytesMax = nil
+        policy.maxBytes = nil
         change(&policy)
         return policy
     }
@@ -44,21 +44,21 @@ import TidemarkWire
             """)
     }
 
-    private func history(_ bench: Bench) throws -> History {
-        try bench.database.writer.read { try History.fetch($0, "notes", room) }
+    private func history(_ bench: Bench) throws -> OlderRecords {
+        try bench.database.writer.read { try OlderRecords.fetch($0, "notes", room) }
     }
 
     @Test func `the oldest are evicted by count, the floor marks the rest, and nothing is requested again`()
         throws
     {
         let bench = try bench(10)
-        #expect(try history(bench) == History(hasOlder: false, isLoading: false))
-        #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 6)
+        #expect(try history(bench) == OlderRecords(exist: false, isLoading: false))
+        #expect(try bench.database.evict(policy { $0.maxRows = 4 }, now: 0) == 6)
         #expect(try bench.count("notes") == 4)
         #expect(try filling(bench) == "70 0 0")
         #expect(try bench.database.nextPages(limit: 9).isEmpty)
-        #expect(try history(bench) == History(hasOlder: true, isLoading: false))
-        #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 0)
+        #expect(try history(bench) == OlderRecords(exist: true, isLoading: false))
+        #expect(try bench.database.evict(policy { $0.maxRows = 4 }, now: 0) == 0)
     }
 
     @Test func `the oldest are evicted by age`() throws {
@@ -78,12 +78,12 @@ import TidemarkWire
         try bench.apply(settled: .outcomes([(1, 1, nil), (2, 2, .forbidden)]))
         try bench.write(3, .set(.note(3), "text", "pending"))
         #expect(try bench.state(.note(2)) == "failed")
-        #expect(try bench.database.evict(policy { $0.rowsMax = 1 }, now: 0) == 7)
+        #expect(try bench.database.evict(policy { $0.maxRows = 1 }, now: 0) == 7)
         #expect(try bench.row(.note(1)) == nil)
         #expect(try bench.row(.note(2)) != nil && bench.row(.note(3)) != nil && bench.row(.note(10)) != nil)
         // The pending one is evicted once it is settled.
         try bench.apply(from: "c1", to: "c2", .note(3, seq: 900, born: 30), settled: .accepted(3, 3))
-        #expect(try bench.database.evict(policy { $0.rowsMax = 1 }, now: 0) == 1)
+        #expect(try bench.database.evict(policy { $0.maxRows = 1 }, now: 0) == 1)
         try keepsWhatIsReferredTo()
     }
 
@@ -103,7 +103,7 @@ import TidemarkWire
         }
         try bench.apply(settled: .outcomes([(1, 1, .forbidden)]))
         #expect(try bench.database.parked().count == 1 && bench.database.pendingCount() == 1)
-        #expect(try bench.database.evict(policy { $0.rowsMax = 1 }, now: 0) == 7)
+        #expect(try bench.database.evict(policy { $0.maxRows = 1 }, now: 0) == 7)
         #expect(try bench.row(.note(1)) != nil && bench.row(.note(2)) != nil && bench.row(.note(3)) == nil)
     }
 
@@ -111,9 +111,9 @@ import TidemarkWire
         var limits = LocalLimits()
         limits.pageRows = 3
         let bench = try bench(10, limits)
-        try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0)
+        try bench.database.evict(policy { $0.maxRows = 4 }, now: 0)
         #expect(try bench.database.wantOlder("notes", in: room, count: 4))
-        #expect(try history(bench) == History(hasOlder: true, isLoading: true))
+        #expect(try history(bench) == OlderRecords(exist: true, isLoading: true))
         var request = try #require(try bench.database.nextPages(limit: 9).first)
         #expect(request.before == 70 && request.limit == 3)
         // A deletion that overtakes the page is remembered.
@@ -127,7 +127,7 @@ import TidemarkWire
         request = try #require(try bench.database.nextPages(limit: 9).first)
         #expect(request.before == 40 && request.limit == 1)
         // The copy is trimmed while the page is on its way: the page would leave a gap.
-        try bench.database.evict(policy { $0.rowsMax = 2 }, now: 0)
+        try bench.database.evict(policy { $0.maxRows = 2 }, now: 0)
         #expect(
             try !bench.database.apply(
                 PageAnswer(id: 2, scope: room, since: 1, collection: "notes", changes: [.note(3, seq: 30)], next: 30),
@@ -138,7 +138,7 @@ import TidemarkWire
         #expect(try bench.database.wantOlder("notes", in: room, count: nil))
         #expect(try bench.database.nextPages(limit: 9).map(\.before) == [90])
         try bench.page(room, "notes", next: nil)
-        #expect(try history(bench) == History(hasOlder: false, isLoading: false))
+        #expect(try history(bench) == OlderRecords(exist: false, isLoading: false))
         #expect(try !bench.database.wantOlder("notes", in: room, count: 4))
     }
 
@@ -152,20 +152,20 @@ import TidemarkWire
         }
         try store.database.apply(
             PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: rows, next: nil))
-        #expect(try store.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 6)
+        #expect(try store.database.evict(policy { $0.maxRows = 4 }, now: 0) == 6)
         let notes = store.repository(Note.self)
         for (filter, limit) in [(nil, 4), (nil, nil), (Filter.equals("text", "n"), 9)] as [(Filter?, Int?)] {
             var values = notes.observe(where: filter, limit: limit, in: room).makeAsyncIterator()
             #expect(try await values.next()?.count == 4)
             #expect(try store.database.nextPages(limit: 9).isEmpty)
         }
-        var values = notes.observe(where: nil, limit: 9, in: room).makeAsyncIterator()
+        var values = notes.observe(limit: 9, in: room).makeAsyncIterator()
         #expect(try await values.next()?.count == 4)
         #expect(try store.database.nextPages(limit: 9).map(\.before) == [70])
         try bench.page(room, "notes", .note(6, seq: 60, ["text": "n"]), .note(5, seq: 50, ["text": "n"]), next: 50)
         #expect(try await values.next()?.count == 6)
         // They are evicted again while the list is visible: it does not begin again.
-        #expect(try store.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 2)
+        #expect(try store.database.evict(policy { $0.maxRows = 4 }, now: 0) == 2)
         #expect(try await values.next()?.count == 4)
         #expect(try store.database.nextPages(limit: 9).isEmpty)
     }
@@ -173,7 +173,7 @@ import TidemarkWire
     /// Makes a file that is larger than its policy allows.
     private func large(in folder: TemporaryFolder) throws -> Bench {
         var limits = LocalLimits()
-        limits.cache.bytesMax = 600_000
+        limits.cache.maxBytes = 600_000
         limits.cache.newestKept = 10
         let text = TestSchema.text.replacing(
             #""text": {"type": "string", "max": 100}"#, with: #""text": {"type": "string", "search": true}"#)
@@ -232,7 +232,7 @@ import TidemarkWire
         #expect(try bench.database.nextPages(limit: 9).isEmpty)
         let counts = try bench.database.writer.read { try SyncCounts.fetch($0) }
         #expect(counts.filled.fraction == 1)
-        #expect(try history(bench).hasOlder)
+        #expect(try history(bench).exist)
     }
 
     @Test func `a page that arrives again when no more is wanted is dropped: its guard is gone`() throws {
@@ -274,14 +274,14 @@ import TidemarkWire
             )
         }
         let before = try database.writer.read { try FileSize(db: $0).used() }
-        let evicted = try database.evict(policy { $0.bytesMax = before / 2 }, now: 0)
+        let evicted = try database.evict(policy { $0.maxBytes = before / 2 }, now: 0)
         let after = try database.writer.read { try FileSize(db: $0).used() }
         #expect(evicted > 1_500 && after <= before / 2)
         // Room 1 is older in all of its rows: only its newest remain.
         #expect(try bench.string("SELECT count(*) FROM notes WHERE scope = '\(room)'") == "50")
         #expect(try bench.string("SELECT max(server_id) FROM notes WHERE scope = '\(room)'") == "12000")
         #expect(try bench.count("notes") == 4_000 - evicted)
-        try database.evict(policy { $0.bytesMax = 1 }, now: 0)
+        try database.evict(policy { $0.maxBytes = 1 }, now: 0)
         #expect(try bench.count("notes") == 100)
     }
 
@@ -301,14 +301,14 @@ import TidemarkWire
         try database.apply(
             PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: rows, next: nil))
         let before = try database.writer.read { try FileSize(db: $0).used() }
-        let evicted = try database.evict(policy { $0.bytesMax = before / 2 }, now: 0)
+        let evicted = try database.evict(policy { $0.maxBytes = before / 2 }, now: 0)
         #expect(evicted > 1_500 && evicted < 3_500, "\(evicted)")
         #expect(try bench.string("SELECT min(server_id) FROM notes") == "\(evicted + 2)")
     }
 
     @Test func `trimming continues after an error, which is reported`() async throws {
         var limits = LocalLimits()
-        limits.cache.rowsMax = 4
+        limits.cache.maxRows = 4
         let bench = try bench(10, limits)
         let store = SyncStore(database: bench.database, environment: .system)
         var events = store.events.makeAsyncIterator()

@@ -10,7 +10,7 @@ import TidemarkWire
     private let rooms = [RecordKey.room(1).scope, RecordKey.room(2).scope]
 
     /// Two rooms with ten notes each, all of them in the copy, a second apart.
-    private func bench(_ change: (inout LocalLimits) -> Void = { $0.cache.bytesMax = nil }) throws -> Bench {
+    private func bench(_ change: (inout LocalLimits) -> Void = { $0.cache.maxBytes = nil }) throws -> Bench {
         var limits = LocalLimits()
         change(&limits)
         let bench = Bench(
@@ -41,7 +41,7 @@ import TidemarkWire
 
     private func policy(_ change: (inout CachePolicy) -> Void) -> CachePolicy {
         var policy = CachePolicy()
-        policy.bytesMax = nil
+        policy.maxBytes = nil
         change(&policy)
         return policy
     }
@@ -49,30 +49,30 @@ import TidemarkWire
     @Test func `a pinned scope loses nothing, by count, age, size or its name`() async throws {
         let bench = try bench()
         let store = store(bench)
-        try await store.keep(.pinned, of: rooms[0])
+        try await store.setRetention(.pinned, in: rooms[0])
         #expect(try await store.evict(scope: rooms[0], keepingLast: 0) == 0)
-        #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 6)
+        #expect(try bench.database.evict(policy { $0.maxRows = 4 }, now: 0) == 6)
         #expect(try notes(bench) == [10, 4])
         #expect(try bench.database.evict(policy { $0.age = .seconds(1) }, now: 1_000_000) == 4)
         #expect(try notes(bench) == [10, 0])
         #expect(
             try bench.database.evict(
                 policy {
-                    $0.bytesMax = 1
+                    $0.maxBytes = 1
                     $0.newestKept = 1
                 }, now: 0) == 0)
-        #expect(try await store.keeping(of: rooms[0]) == .pinned)
-        try await store.keep(.policy, of: rooms[0])
-        #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 6)
+        #expect(try await store.retention(in: rooms[0]) == .pinned)
+        try await store.setRetention(.policy, in: rooms[0])
+        #expect(try bench.database.evict(policy { $0.maxRows = 4 }, now: 0) == 6)
         #expect(try notes(bench) == [4, 0])
     }
 
     @Test func `a scope has a budget of its own, above or below the others'`() async throws {
         let bench = try bench()
         let store = store(bench)
-        try await store.keep(.newest(2), of: rooms[0])
-        try await store.keep(.newest(8), of: rooms[1])
-        #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 10)
+        try await store.setRetention(.newest(2), in: rooms[0])
+        try await store.setRetention(.newest(8), in: rooms[1])
+        #expect(try bench.database.evict(policy { $0.maxRows = 4 }, now: 0) == 10)
         #expect(try notes(bench) == [2, 8])
         #expect(try bench.database.evict(now: 0) == 0)
     }
@@ -89,7 +89,7 @@ import TidemarkWire
         #expect(try notes(bench) == [1, 10])
         #expect(try bench.database.nextPages(limit: 9).isEmpty)
         let history = try await store.repository(Note.self).history(of: rooms[0]).first { _ in true }
-        #expect(history == History(hasOlder: true, isLoading: false))
+        #expect(history == OlderRecords(exist: true, isLoading: false))
         #expect(try await store.repository(Note.self).loadOlder(in: rooms[0]))
         #expect(try bench.database.nextPages(limit: 9).map(\.scope) == [rooms[0]])
     }
@@ -97,12 +97,12 @@ import TidemarkWire
     @Test func `usage is listed by scope, the largest first, with the settings of each`() async throws {
         let bench = try bench()
         let store = store(bench)
-        try await store.keep(.newest(3), of: rooms[0])
+        try await store.setRetention(.newest(3), in: rooms[0])
         #expect(try bench.database.evict(now: 0) == 7)
         let usage = try await store.usage()
         #expect(usage.map(\.scope) == [rooms[1], rooms[0]])
         #expect(usage.map { $0.records["notes"] } == [10, 3])
-        #expect(usage.map(\.keeping) == [.policy, .newest(3)])
+        #expect(usage.map(\.retention) == [.policy, .newest(3)])
         #expect(try #require(usage.first).bytes > 900 && usage[1].bytes < usage[0].bytes / 2)
     }
 
@@ -110,16 +110,16 @@ import TidemarkWire
         let folder = try TemporaryFolder()
         let open = { try await SyncStore.open(account: Bench.user, at: folder.url, schema: try TestSchema.schema()) }
         let store = try await open()
-        try await store.keep(.newest(0), of: rooms[0])
+        try await store.setRetention(.newest(0), in: rooms[0])
         try await store.close()
         let again = try await open()
-        #expect(try await again.keeping(of: rooms[0]) == .newest(1))
-        #expect(try await again.keeping(of: rooms[1]) == .policy)
+        #expect(try await again.retention(in: rooms[0]) == .newest(1))
+        #expect(try await again.retention(in: rooms[1]) == .policy)
         try await again.close()
     }
 
     @Test func `a connected store evicts by itself what the policy does not keep`() async throws {
-        let bench = try bench { $0.cache.rowsMax = 4 }
+        let bench = try bench { $0.cache.maxRows = 4 }
         let store = SyncStore(database: bench.database, environment: .system)
         let events = store.events
         try store.connect(to: "http://127.0.0.1:1", transport: NobodyThere()) { "token" }

@@ -82,14 +82,14 @@ import TidemarkWire
         }
         func found(_ word: String, _ order: SearchOrder) async throws -> [UniqueID] {
             let query = try SearchQuery(
-                try database.table(collection), SearchTerms(word), where: .contains(set, "red"), orderBy: order,
+                try database.table(collection), SearchTerms(word), where: .contains(set, "red"), order: order,
                 limit: 9,
                 in: Self.room.scope)
             return try await database.readIndexed { db in try query.fetch(db).map(\.row.record.key.id) }
         }
         func listed(_ filter: Filter, _ order: RecordOrder = .newestFirst) async throws -> [UniqueID] {
             let table = try database.table(collection)
-            let query = try RecordQuery(table, where: filter, orderBy: order, limit: 9, in: Self.room.scope)
+            let query = try RecordQuery(table, where: filter, order: order, limit: 9, in: Self.room.scope)
             return try await database.writer.read { db in
                 let sql = "SELECT local_id FROM \(table.quotedName) \(query.clause)"
                 return try db.all(sql, StatementArguments(query.arguments)).map { try $0.id(0) }
@@ -103,8 +103,8 @@ import TidemarkWire
                     .create(key(2), fields(text, set, "beta two", "blue")),
                 ], clientTime: 1))
         #expect(try await found("alp", .relevance) == [key(1).id])
-        #expect(try await found("alp", .recency) == [key(1).id])
-        #expect(try await found("bet", .recency) == [])
+        #expect(try await found("alp", .newestFirst) == [key(1).id])
+        #expect(try await found("bet", .newestFirst) == [])
         #expect(try await listed(.contains(set, "blue")) == [key(2).id])
         #expect(try await listed(.equals(text, "alpha one"), .ascending(text)) == [key(1).id])
         #expect(try await listed(.differs(text, "alpha one")) == [key(2).id])
@@ -125,7 +125,7 @@ import TidemarkWire
             Transaction(
                 id: database.nextTransaction,
                 mutations: [.set(key(1), text, "epsilon one"), .delete(key(2))], clientTime: 2))
-        #expect(try await found("alpha", .recency) == [])
+        #expect(try await found("alpha", .newestFirst) == [])
         #expect(try await found("eps", .relevance) == [key(1).id])
         #expect(try await listed(.contains(set, "blue")) == [])
     }

@@ -30,7 +30,7 @@ import TidemarkModel
         let store = try SyncStore.test()
         let line = #line + 1
         let (lists, counts) = (store.repository(Note.self).observe(), store.repository(Room.self).observeCount())
-        let snapshots = store.observe { try $0.models(Room.self, "").count }
+        let snapshots = store.observe { try $0.readAll(Room.self, "").count }
         var running = [lists.makeAsyncIterator(), lists.makeAsyncIterator()]
         let others = (
             counts.makeAsyncIterator(), snapshots.makeAsyncIterator(), store.outbox.pendingCount.makeAsyncIterator()

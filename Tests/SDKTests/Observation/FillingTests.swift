@@ -14,12 +14,12 @@ import TidemarkModel
         try bench.join(room)
         let notes = store.repository(Note.self)
         try bench.page(room, "notes", .note(3, seq: 30), .note(2, seq: 20), next: 20)
-        var early = notes.observe(where: nil, in: room).makeAsyncIterator()
+        var early = notes.observe(in: room).makeAsyncIterator()
         #expect(try await early.next()?.count == 2, "who does not wait sees what is here")
         var filling = store.isFilling(room).makeAsyncIterator()
         #expect(try await filling.next() == true)
-        async let seen = first(of: notes.observe(where: nil, in: room, whenFilled: true))
-        async let everywhere = first(of: notes.observe(where: nil, whenFilled: true))
+        async let seen = first(of: notes.observe(in: room, whenFilled: true))
+        async let everywhere = first(of: notes.observe(whenFilled: true))
         try await eventually { store.database.changes.waiting >= 2 }
         try bench.page(room, "rooms", .room(1, seq: 1))
         try bench.write(1, .note(9))
@@ -37,7 +37,7 @@ import TidemarkModel
             batch.create(Note(room: mine.id, text: "offline"))
         }
         let scope = ScopeID(record: mine.id)
-        let shown = try await first(of: store.repository(Note.self).observe(where: nil, in: scope, whenFilled: true))
+        let shown = try await first(of: store.repository(Note.self).observe(in: scope, whenFilled: true))
         #expect(shown?.map(\.text) == ["offline"])
         #expect(try await store.isFilling(scope).first { _ in true } == false)
     }

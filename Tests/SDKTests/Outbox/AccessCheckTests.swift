@@ -46,7 +46,7 @@ import TidemarkWire
     @Test func `a forbidden write of a member is an error at once, and names who may`() async throws {
         let (store, bench) = try bench()
         var error = await refusal(store, .set(.note(1), "price", 5))
-        #expect(error?.code == .refused(.forbidden))
+        #expect(error?.code == .rejected(.forbidden))
         #expect(error?.message == "notes.price: may be changed by admin, and ann is member")
         error = await refusal(store, .delete(.note(1)))
         #expect(error?.message == "notes: may be deleted by author, and ann is member")
@@ -58,7 +58,7 @@ import TidemarkWire
         let inside = await #expect(throws: StoreError.self) {
             try await store.readAndWrite { _, batch in batch.apply(.set(.note(1), "price", 5)) }
         }
-        #expect(inside?.code == .refused(.forbidden))
+        #expect(inside?.code == .rejected(.forbidden))
         #expect(try bench.fields(.note(1))?["text"] == "a" && store.database.pendingCount() == 0)
     }
 
@@ -93,7 +93,7 @@ import TidemarkWire
         let back = Mutation.update(.room(1), [NamedPatch("people", .add(["ann"]))])
         for after in [back, .set(.note(1), "text", "b"), .note(2), .delete(.room(1))] {
             let error = await refusal(store, leaving, after)
-            #expect(error?.code == .refused(.forbidden))
+            #expect(error?.code == .rejected(.forbidden))
             #expect(error?.message.contains("ann leaves the scope") == true, "\(error?.message ?? "")")
         }
         #expect(await refusal(store, .set(.note(1), "text", "b"), leaving) == nil)
@@ -103,7 +103,7 @@ import TidemarkWire
         let (store, _) = try bench(as: nil)
         let error = await refusal(store, .create(.room(2), ["people": ["bob"]]))
         #expect(error?.message == "rooms.people: must list ann, who creates it, among the members")
-        #expect(error?.code == .refused(.invalid))
+        #expect(error?.code == .rejected(.invalid))
         #expect(
             await refusal(
                 store, .create(.room(2), ["people": ["ann"]]), .set(.room(2), "title", "x"), .delete(.room(2))) == nil)
@@ -118,7 +118,7 @@ import TidemarkWire
         try bench.apply(
             from: "c1", to: "c2", settled: Settled(through: 1, outcomes: [outcome]), grants: [demoted])
         #expect(await refusal(store, .set(.note(1), "price", 5)) != nil)
-        try await store.outbox.parked().first?.retry()
+        try await store.outbox.rejected().first?.retry()
         #expect(try store.database.pendingCount() == 1)
     }
 }

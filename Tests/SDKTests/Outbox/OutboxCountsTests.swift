@@ -51,7 +51,7 @@ import TidemarkWire
         _ = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
         try bench.database.withhold(1, reason: "no answer")
         // Without a number, after withheld entries.
-        #expect(try bench.write(2, .note(2)) > Withholding.firstPlace)
+        #expect(try bench.write(2, .note(2)) > Withholding.firstWaitingNumber)
         #expect(try counts() == [1, 2])
         try bench.apply(settled: .outcomes([(1, 1, .invalid)]))
         #expect(try counts() == [1, 2])

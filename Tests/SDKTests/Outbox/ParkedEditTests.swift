@@ -44,7 +44,7 @@ import TidemarkWire
         let receipt = try await notes.update(note.id) { ($0.text, $0.likes) = ("mine", 4) }
         try refuse(
             receipt, bench, from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "b", "likes": 10, "done": true]))
-        let edit = try #require(try await notes.parked().first)
+        let edit = try #require(try await notes.rejected().first)
         #expect(edit.kind == .changed && edit.rejection == Rejection(.quota, "full"))
         #expect(edit.written?.text == "mine" && edit.written?.likes == 11 && edit.written?.done == true)
         #expect(edit.current?.text == "b" && edit.current?.likes == 10 && edit.current?.syncState == .synced)
@@ -52,8 +52,8 @@ import TidemarkWire
         #expect(edit.differing == ["likes", "text"])
         #expect(edit.differs(\.text) && !edit.differs(\.done) && !edit.differs(\.silent))
         #expect(edit.id.record == note.id && edit.id.transaction == receipt.id)
-        #expect(try await store.read { try $0.parked(Note.self).count } == 1)
-        #expect(try await store.repository(Room.self).parked().isEmpty)
+        #expect(try await store.read { try $0.rejected(Note.self).count } == 1)
+        #expect(try await store.repository(Room.self).rejected().isEmpty)
     }
 
     @Test func `a refused creation and deletion are reported as such`() async throws {
@@ -66,13 +66,13 @@ import TidemarkWire
             batch.delete(Note.self, UUID(RecordKey.note(1).id))
         }
         try refuse(receipt, bench, from: "c1", to: "c2")
-        let edits = try await store.repository(Note.self).parked()
+        let edits = try await store.repository(Note.self).rejected()
         #expect(edits.map(\.kind) == [.created, .deleted])
         #expect(edits.first?.written?.text == "new" && edits.first?.written?.likes == 2)
         #expect(edits.first?.current == nil && edits.first?.differing == ["likes", "room", "text"])
         #expect(edits.last?.written == nil && edits.last?.current?.text == "a" && edits.last?.differing == [])
         try await edits.first?.discard()
-        #expect(try await store.repository(Note.self).parked().isEmpty)
+        #expect(try await store.repository(Note.self).rejected().isEmpty)
     }
 
     @Test func `a change of a deleted record has nothing to show`() async throws {
@@ -81,11 +81,11 @@ import TidemarkWire
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
         let receipt = try await notes.update(UUID(RecordKey.note(1).id)) { $0.text = "mine" }
         try refuse(receipt, bench, from: "c1", to: "c2", .note(1, seq: 6, born: 5, deleted: true))
-        let edit = try #require(try await notes.parked().first)
+        let edit = try #require(try await notes.rejected().first)
         #expect(edit.kind == .changed && edit.written == nil && edit.current == nil && edit.differing.isEmpty)
         let error = await #expect(throws: StoreError.self) { try await edit.edit { $0.text = "x" } }
         #expect(error?.code == .notFound)
-        #expect(try await notes.parked().count == 1)
+        #expect(try await notes.rejected().count == 1)
     }
 
     @Test func `an edit replaces the values it changes, and leaves the rest as it was written`() async throws {
@@ -100,7 +100,7 @@ import TidemarkWire
         }
         try refuse(
             receipt, bench, from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "b", "likes": 10, "tags": ["z"]]))
-        let edit = try #require(try await store.repository(Note.self).parked().first)
+        let edit = try #require(try await store.repository(Note.self).rejected().first)
         try await edit.edit { note in
             note.text = "short"
             note.tags = ["z", "w"]
@@ -112,7 +112,7 @@ import TidemarkWire
             ])
         let note = try #require(try await store.repository(Note.self).read(UUID(key.id)))
         #expect(note.text == "short" && note.likes == 11 && note.tags == ["w", "z"] && note.done == true)
-        #expect(try await store.outbox.parked().isEmpty)
+        #expect(try await store.outbox.rejected().isEmpty)
     }
 
     @Test func `an edited creation is one creation, with the fields that its model does not know`() async throws {
@@ -123,7 +123,7 @@ import TidemarkWire
             batch.update(Note.self, made.id) { $0.done = true }
         }
         try refuse(receipt, bench)
-        let edit = try #require(try await store.repository(Title.self).parked().first)
+        let edit = try #require(try await store.repository(Title.self).rejected().first)
         try await edit.edit { $0.text = "newer" }
         let key = RecordKey(collection: "notes", id: UniqueID(made.id))
         let fields: Fields = ["text": "newer", "likes": 3, "done": true]
@@ -134,11 +134,11 @@ import TidemarkWire
         let (store, bench) = try bench()
         let receipt = try await store.repository(Note.self).create(Note(room: room, text: "new"))
         try refuse(receipt, bench)
-        let edit = try #require(try await store.repository(Note.self).parked().first)
+        let edit = try #require(try await store.repository(Note.self).rejected().first)
         await #expect(throws: StoreError.self) { try await edit.edit { $0.text = String(repeating: "x", count: 101) } }
-        #expect(try await store.repository(Note.self).parked().count == 1)
+        #expect(try await store.repository(Note.self).rejected().count == 1)
         try await edit.retry()
-        #expect(try await store.repository(Note.self).parked().isEmpty)
+        #expect(try await store.repository(Note.self).rejected().isEmpty)
         #expect(try await store.repository(Note.self).read(edit.id.record)?.text == "new")
     }
 
@@ -146,14 +146,14 @@ import TidemarkWire
         let (store, bench) = try bench()
         let notes = store.repository(Note.self)
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
-        var edits = notes.observeParked().makeAsyncIterator()
+        var edits = notes.observeRejected().makeAsyncIterator()
         #expect(try await edits.next()?.isEmpty == true)
         let receipt = try await notes.update(UUID(RecordKey.note(1).id)) { $0.text = "mine" }
         try refuse(receipt, bench, from: "c1", to: "c2")
         #expect(try await edits.next()?.map(\.current?.text) == ["a"])
         try bench.apply(from: "c2", to: "c3", .note(1, seq: 6, born: 5, ["text": "b"]))
         #expect(try await edits.next()?.map(\.current?.text) == ["b"])
-        try await store.outbox.parked().first?.discard()
+        try await store.outbox.rejected().first?.discard()
         #expect(try await edits.next()?.isEmpty == true)
     }
 }

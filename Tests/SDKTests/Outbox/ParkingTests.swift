@@ -24,7 +24,7 @@ import TidemarkWire
         #expect(parked.transaction.mutations == [.note(1, ["text": "mine"])])
         #expect(parked.rejection == Rejection(.forbidden, "because"))
         #expect(parked.parked == 9_000)
-        #expect(try bench.database.step(of: .transaction(1)) == .parked(Rejection(.forbidden, "because")))
+        #expect(try bench.database.step(of: .transaction(1)) == .rejected(Rejection(.forbidden, "because")))
     }
 
     @Test func `a refused update shows the server's state again, marked as failed`() throws {
@@ -52,7 +52,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(1))?["text"] == "mine")
         #expect(try bench.state(.note(1)) == "pending")
         #expect(try bench.database.nextPush(after: 1, maxTransactions: 9, maxBytes: 9_999).map(\.number) == [2])
-        #expect(try bench.database.step(of: .transaction(1)) == .parked(Rejection(.quota, "because")))
+        #expect(try bench.database.step(of: .transaction(1)) == .rejected(Rejection(.quota, "because")))
     }
 
     @Test func `a write that cannot be retried stays parked and gives the reason`() throws {
@@ -64,7 +64,7 @@ import TidemarkWire
         let error = #expect(throws: StoreError.self) {
             try bench.database.retryParked(.transaction(1), newID: .transaction(2))
         }
-        #expect(error?.code == .refused(.gone))
+        #expect(error?.code == .rejected(.gone))
         #expect(try bench.database.parked().count == 1)
     }
 

@@ -51,7 +51,7 @@ import TidemarkWire
         try await store.repository(Room.self).create(room)
         let database = store.database
         func seen() async throws -> Date? {
-            try await store.read { try $0.pendingWrites(in: ScopeID(record: room.id)).values.first?.lastAttempt }
+            try await store.read { try $0.pendingWrites(in: .of(room.id)).values.first?.lastAttempt }
         }
         #expect(try await seen() == nil)
         for now in [5_000, 9_000] as [Milliseconds] {

@@ -52,11 +52,11 @@ import TidemarkWire
     @Test func `lost transactions are sent under their numbers and ids, before waiting ones`() throws {
         let events = try goBack(to: 1, lost: 102)
         #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
-        #expect(try bench.database.step(of: .transaction(2)) == .reoffered)
+        #expect(try bench.database.step(of: .transaction(2)) == .resending)
         let push = try sent(after: 1)
         #expect(push.map(\.number) == [2, 3, 4])
         #expect(push.map(\.entry.id) == [2, 3, 4].map { .transaction($0) })
-        #expect(events.contains(.rewound(from: 103, to: 101, RewindCounts(reoffered: 2))))
+        #expect(events.contains(.serverWentBack(from: 103, to: 101, LossCounts(resent: 2))))
         #expect(try bench.database.beginConnection().ackedThrough == 1)
     }
 
@@ -97,7 +97,7 @@ import TidemarkWire
         let push = try sent(after: 0)
         #expect(push.map(\.number) == [1, 2, 3, 4])
         #expect(try push[0].entry.content.get().mutations.isEmpty && push[0].entry.id != .transaction(1))
-        #expect(events.contains(.rewound(from: 103, to: nil, RewindCounts(reoffered: 2, missing: 1))))
+        #expect(events.contains(.serverWentBack(from: 103, to: nil, LossCounts(resent: 2, missing: 1))))
         let id = try #require(push[0].entry.id)
         let outcome = TransactionOutcome(
             number: 1, transaction: id, seq: 0, time: 1, rejection: Rejection(.invalid, "no mutations"))
@@ -114,7 +114,7 @@ import TidemarkWire
         let push = try sent(after: 2)
         #expect(push.map(\.number) == [3, 4] && push.map(\.entry.id) == [3, 4].map { .transaction($0) })
         #expect(
-            events.contains { if case .parked(_, let rejection, _) = $0 { rejection.code == .conflict } else { false } }
+            events.contains { if case .rejected(_, let rejection, _) = $0 { rejection.code == .conflict } else { false } }
         )
     }
 
@@ -292,10 +292,10 @@ import TidemarkWire
         try bench.page(other, "rooms", .room(3, seq: 110))
         try bench.page(other, "notes", .note(30, in: 3, seq: 120, ["text": "theirs"]))
         let events = try goBack(to: 3, lost: 104, purged: [other])
-        let counts = events.compactMap { event -> RewindCounts? in
-            if case .rewound(_, _, let counts) = event { counts } else { nil }
+        let counts = events.compactMap { event -> LossCounts? in
+            if case .serverWentBack(_, _, let counts) = event { counts } else { nil }
         }
-        #expect(counts.map(\.rescued) == [0], "\(events)")
+        #expect(counts.map(\.lostRecords) == [0], "\(events)")
         #expect(try bench.count("tidemark_rescue") == 0)
     }
 
@@ -304,7 +304,7 @@ import TidemarkWire
             from: "c1", to: "c2", .note(20, seq: 110, ["text": "kept"]), .note(21, seq: 111, ["text": "first"]),
             .note(22, seq: 112, ["text": "second"]))
         let events = try goBack(to: 3, lost: 111)
-        #expect(events.contains(.rewound(from: 112, to: 110, RewindCounts(rescued: 2))))
+        #expect(events.contains(.serverWentBack(from: 112, to: 110, LossCounts(lostRecords: 2))))
         #expect(try bench.string("SELECT group_concat(number, ' ') FROM tidemark_rescue") == "111 112")
     }
 
@@ -329,7 +329,7 @@ import TidemarkWire
         try bench.apply(from: "c1", to: "c2", .note(20, seq: 120, ["text": "theirs"]))
         try bench.write(5, .set(.note(20), "text", "mine"))
         let events = try goBack(to: 3, lost: 104)
-        #expect(events.contains(.rewound(from: 120, to: 103, RewindCounts(rescued: 1))))
+        #expect(events.contains(.serverWentBack(from: 120, to: 103, LossCounts(lostRecords: 1))))
         let body = try bench.string("SELECT number || body FROM tidemark_rescue")
         #expect(body?.hasPrefix("120{") == true && body?.contains("theirs") == true && body?.contains("mine") == false)
     }
@@ -339,14 +339,14 @@ import TidemarkWire
     {
         try bench.apply(from: "c1", to: "c2", .note(9, seq: 110, born: 3, ["likes": 12, "text": "theirs"]))
         let events = try goBack(to: 1, lost: 102)
-        #expect(events.contains(.rewound(from: 110, to: 101, RewindCounts(reoffered: 2, rescued: 1))))
+        #expect(events.contains(.serverWentBack(from: 110, to: 101, LossCounts(resent: 2, lostRecords: 1))))
         #expect(try bench.string("SELECT number || body FROM tidemark_rescue")?.hasPrefix("110{") == true)
     }
 
     @Test func `others' lost records can be read afterwards`() throws {
         try bench.apply(from: "c1", to: "c2", .note(20, seq: 120, ["text": "theirs"]))
         let events = try goBack(to: 3, lost: 104)
-        #expect(events.contains(.rewound(from: 120, to: 103, RewindCounts(rescued: 1))))
+        #expect(events.contains(.serverWentBack(from: 120, to: 103, LossCounts(lostRecords: 1))))
         #expect(try bench.string("SELECT number || body FROM tidemark_rescue")?.hasPrefix("120{") == true)
         #expect(try bench.string("SELECT body FROM tidemark_rescue")?.contains("theirs") == true)
         try bench.apply(from: "d0", to: "d1", grants: [.init(scope: room, since: 130, role: nil)])

@@ -23,7 +23,7 @@ import TidemarkWire
         let error = await #expect(throws: StoreError.self) {
             try await store.write { batch in for card in cards { batch.create(card) } }
         }
-        #expect(error?.code == .refused(.tooLarge))
+        #expect(error?.code == .rejected(.tooLarge))
         for word in ["1000 mutations", "64 mutations", "262144 bytes", "write(.inParts)"] {
             #expect(error?.message.contains(word) == true, "\(error?.message ?? "")")
         }
@@ -114,9 +114,9 @@ import TidemarkWire
         try settle(1, nil)
         try settle(2, Rejection(.quota, "full"))
         try settle(3, nil)
-        #expect(try await steps.next() == .parked(Rejection(.quota, "full")))
+        #expect(try await steps.next() == .rejected(Rejection(.quota, "full")))
         #expect(try await steps.next() == nil)
-        #expect(try await store.outbox.parked().map(\.id) == [receipt.parts[1]])
+        #expect(try await store.outbox.rejected().map(\.id) == [receipt.parts[1]])
     }
 
     @Test func `the server's own bounds apply, also before the next connection`() async throws {

@@ -55,7 +55,7 @@ import TidemarkWire
         ]
         for (mutation, code, message) in cases {
             let error = try #require(bench.refusal(mutation))
-            #expect(error.code == .refused(code))
+            #expect(error.code == .rejected(code))
             #expect(error.message == message)
         }
         #expect(bench.refusal()?.message == "the transaction has no mutations")
@@ -74,9 +74,9 @@ import TidemarkWire
                 return nil
             } catch { return (error as? StoreError)?.code }
         }
-        #expect(write([.room(1), .room(2), .room(3)]) == .refused(.tooLarge))
-        #expect(write([.note(1, ["text": .string(.init(repeating: "x", count: 90))])]) == .refused(.tooLarge))
-        #expect(write([.note(1), .note(2)]) == .refused(.tooLarge))
+        #expect(write([.room(1), .room(2), .room(3)]) == .rejected(.tooLarge))
+        #expect(write([.note(1, ["text": .string(.init(repeating: "x", count: 90))])]) == .rejected(.tooLarge))
+        #expect(write([.note(1), .note(2)]) == .rejected(.tooLarge))
         #expect(write([.room(1)]) == nil)
     }
 
@@ -93,13 +93,13 @@ import TidemarkWire
         let tags = (0..<10_000).map { FieldValue.string("tag \($0) \(String(repeating: "x", count: 24))") }
         let large = Mutation.note(1, ["tags": .array(tags)])
         let many = (2..<80).map { Mutation.note($0) }
-        #expect(bench.refusal(large)?.code == .refused(.tooLarge))
+        #expect(bench.refusal(large)?.code == .rejected(.tooLarge))
         #expect(throws: StoreError.self) {
             try bench.database.write(Transaction(id: .transaction(1), mutations: many, clientTime: 0))
         }
         try told(100, 200, 2)
         #expect(
-            bench.refusal(.note(1, ["text": .string(String(repeating: "x", count: 60))]))?.code == .refused(.tooLarge))
+            bench.refusal(.note(1, ["text": .string(String(repeating: "x", count: 60))]))?.code == .rejected(.tooLarge))
         #expect(bench.refusal(.note(1), .note(2))?.message.contains("and 200 bytes in one transaction") == true)
         #expect(bench.refusal(.note(1), .note(2), .note(3))?.message.contains("takes 2 mutations") == true)
         try told(1_000_000, 1_000_000, 100)
@@ -130,8 +130,8 @@ import TidemarkWire
         let bench = try Bench()
         try bench.write(1, .room(), .note(1, ["text": "a"]))
         try bench.write(2, .delete(.note(1)))
-        #expect(bench.refusal(.note(1))?.code == .refused(.gone))
-        #expect(bench.refusal(.set(.note(1), "text", "b"))?.code == .refused(.gone))
+        #expect(bench.refusal(.note(1))?.code == .rejected(.gone))
+        #expect(bench.refusal(.set(.note(1), "text", "b"))?.code == .rejected(.gone))
         try bench.write(3, .undelete(.note(1), Fields(dictionaryLiteral: ("text", "b")).inRoom(1)))
         #expect(try bench.fields(.note(1))?["text"] == "b")
         try bench.write(4, .delete(.note(1)), .undelete(.note(1), Fields().inRoom(1)))

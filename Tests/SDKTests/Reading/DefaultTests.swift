@@ -82,7 +82,7 @@ import TidemarkWire
         #expect(byHand.first?.due == Date(timeIntervalSince1970: 2))
         let read = try await store.readAndWrite { snapshot, batch in
             batch.update(Task.self, UUID(RecordKey.note(2).id)) { $0.text = "two, by \($0.kind)" }
-            return try snapshot.models(Task.self, where: \.text == "two, by it's plain").map(\.rank)
+            return try snapshot.readAll(Task.self, where: \.text == "two, by it's plain").map(\.rank)
         }
         #expect(read.value == [5])
     }
@@ -142,7 +142,7 @@ import TidemarkWire
             let table = try bench.database.table("notes")
             let query = try RecordQuery(
                 table, where: expected.map { .equals("rank", .integer(Int64($0))) } ?? .equals("rank", .null),
-                orderBy: .oldestFirst, limit: nil, in: RecordKey.room(1).scope)
+                order: .oldestFirst, limit: nil, in: RecordKey.room(1).scope)
             let (rows, plan) = try bench.database.writer.read { db in
                 (
                     try ModelReader<HandTask>(bench.database).models(query, db).map(\.rank),

@@ -93,7 +93,7 @@ import TidemarkModel
     @Test func `a snapshot's observer sees changes of the fields in its models`() async throws {
         let store = try store(.note(1, seq: 2, ["text": "a"]))
         let id = UUID(RecordKey.note(1).id)
-        let titles = store.observe { try $0.models(HandNote.self, "WHERE text IS NOT NULL").map(\.note.likes) }
+        let titles = store.observe { try $0.readAll(HandNote.self, "WHERE text IS NOT NULL").map(\.note.likes) }
         var values = titles.makeAsyncIterator()
         #expect(try await values.next() == [nil])
         try await store.repository(Note.self).update(id) { $0.likes = 3 }
@@ -158,7 +158,7 @@ import TidemarkModel
     @Test func `a wrong number of arguments is an error`() async throws {
         let store = try store(.note(1, seq: 2))
         await #expect(throws: (any Error).self) {
-            try await store.read { try $0.models(Note.self, "WHERE text = ?").count }
+            try await store.read { try $0.readAll(Note.self, "WHERE text = ?").count }
         }
     }
 }

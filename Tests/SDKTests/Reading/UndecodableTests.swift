@@ -132,7 +132,7 @@ import TidemarkWire
 
     @Test func `a list continues without them, and they are named with field and reason`() async throws {
         #expect(try await tasks.readAll().map(\.id) == [id(1)])
-        #expect(try await store.read { try $0.models(Task.self, "ORDER BY local_id") }.map(\.id) == [id(1)])
+        #expect(try await store.read { try $0.readAll(Task.self, "ORDER BY local_id") }.map(\.id) == [id(1)])
         let aside = try await tasks.undecodable()
         #expect(aside.map(\.id) == [id(2), id(3)])
         #expect(aside.map(\.collection) == ["notes", "notes"] && aside.map(\.model) == ["Task", "Task"])
@@ -195,8 +195,8 @@ import TidemarkWire
         try bench.write(1, .note(4, ["text": "mine"]))
         try bench.write(2, .note(5, ["kind": "urgent"]))
         try bench.apply(from: "c1", to: "c2", settled: .outcomes([(1, 1, .quota), (2, 2, .quota)]))
-        #expect(try await store.read { try $0.refused(Task.self).map { $0.model.text } } == ["mine"])
-        #expect(try await store.outbox.parked().count == 2)
+        #expect(try await store.read { try $0.rejectedCreations(Task.self).map { $0.model.text } } == ["mine"])
+        #expect(try await store.outbox.rejected().count == 2)
     }
 
     @Test func `each is reported once, and diagnostics name it until it decodes`() async throws {

@@ -24,7 +24,7 @@ import TidemarkWire
         let store = try SyncStore.test()
         let notes = store.repository(Note.self)
         #expect(await code { _ = try await notes.readAll(limit: -1) } == .invalidArgument)
-        #expect(await code { for try await _ in notes.observe(where: nil, limit: -1) { break } } == .invalidArgument)
+        #expect(await code { for try await _ in notes.observe(limit: -1) { break } } == .invalidArgument)
         #expect(try await notes.readAll(limit: 0).isEmpty)
     }
 
@@ -43,7 +43,7 @@ import TidemarkWire
         let store = try SyncStore.test()
         let connected = await code { try store.connect(to: "sync.example.com", transport: ScriptedServer()) { "t" } }
         #expect(connected == .invalidArgument)
-        let synced = await code { try await store.sync(with: "ftp://x", transport: ScriptedServer()) { "t" } }
+        let synced = await code { try await store.run(connectedTo: "ftp://x", transport: ScriptedServer()) { "t" } }
         #expect(synced == .invalidArgument)
     }
 
@@ -118,7 +118,7 @@ import TidemarkWire
         try store.connect(
             to: "http://test", transport: RefusingServer(), logger: Logger(label: "test") { _ in log }
         ) { "t" }
-        for await status in store.status { if case .refused = status.phase { break } }
+        for await status in store.status { if case .rejected = status.connection { break } }
         await store.disconnect()
         let warnings = log.lines.filter { $0.hasPrefix("warning") || $0.hasPrefix("error") }
         #expect(warnings.count == 1, "\(warnings)")

@@ -84,7 +84,7 @@ import TidemarkWire
         var edited = shown
         (edited.plan, edited.text) = ("mine", "b")
         let error = await #expect(throws: StoreError.self) { try await notes.update(edited, from: shown) }
-        #expect(error?.code == .refused(.conflict))
+        #expect(error?.code == .rejected(.conflict))
         #expect(error?.message == "notes.plan: changed since the writer saw it")
         #expect(try sent().isEmpty)
         // If it is read again, it is written.
@@ -137,6 +137,6 @@ import TidemarkWire
         var model = try await read()
         model.plan = "mine"
         let error = await #expect(throws: StoreError.self) { try await notes.overwrite(model) }
-        #expect(error?.code == .refused(.conflict))
+        #expect(error?.code == .rejected(.conflict))
     }
 }

@@ -143,7 +143,7 @@ import TidemarkModel
         var error = await #expect(throws: StoreError.self) {
             try await products.create(Product(id: sku("a"), name: "again"))
         }
-        #expect(error?.code == .refused(.idConflict))
+        #expect(error?.code == .rejected(.idConflict))
         for text in ["", "a\n", String(repeating: "k", count: 129)] {
             error = await #expect(throws: StoreError.self) {
                 try await products.create(Product(id: sku(text), name: "x"))

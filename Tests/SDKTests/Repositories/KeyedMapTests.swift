@@ -87,7 +87,7 @@ import TidemarkWire
         try bench.write(1, .update(.note(1), [NamedPatch("marks", .keys(["a": 10]))]))
         try bench.apply(from: "c1", to: "c2", settled: .outcomes([(1, 1, .invalid)]))
         #expect(try await notes.read(id)?.marks == ["a": 1, "b": 2])
-        let edit = try #require(try await notes.parked().first)
+        let edit = try #require(try await notes.rejected().first)
         #expect(edit.written?.marks == ["a": 10, "b": 2])
         try await edit.edit { $0.marks["c"] = 3 }
         #expect(try await notes.read(id)?.marks == ["a": 10, "b": 2, "c": 3])

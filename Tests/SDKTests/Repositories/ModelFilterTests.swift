@@ -98,7 +98,7 @@ import TidemarkModel
             where: \.room == room, order: [.by(\.done, .descending), .by(\.likes, .descending)], limit: 3)
         #expect(ordered.compactMap(\.text) == ["n5", "n4", "n3"])
         #expect(try await notes.readAll(where: .all, order: [.newestFirst], limit: 1).first?.text == "elsewhere")
-        let named = try await notes.readAll(orderBy: .ascending("done").then(.descending("likes")), limit: 2)
+        let named = try await notes.readAll(order: .ascending("done").then(.descending("likes")), limit: 2)
         #expect(named.compactMap(\.text) == ["n3", "n2"])
         let error = await #expect(throws: StoreError.self) {
             try await notes.readAll(where: .all, order: [.by(\.shout)])
@@ -150,7 +150,7 @@ import TidemarkModel
         let notes = store.repository(Note.self)
         #expect(try await notes.count() == 6)
         #expect(try await notes.count(where: \.likes > 3) == 2)
-        #expect(try await notes.count(in: ScopeID(record: room)) == 5)
+        #expect(try await notes.count(in: .of(room)) == 5)
         var counts = notes.observeCount(where: \.likes > 3).makeAsyncIterator()
         #expect(try await counts.next() == 2)
         try await notes.create(Note(room: room, likes: 9))
@@ -161,7 +161,7 @@ import TidemarkModel
         let store = try await store()
         let seen = try await store.read { snapshot in
             (
-                try snapshot.models(Note.self, where: \.likes > 3, order: [.by(\.likes, .descending)]).map(\.text),
+                try snapshot.readAll(Note.self, where: \.likes > 3, order: [.by(\.likes, .descending)]).map(\.text),
                 try snapshot.count(Note.self, where: \.likes > 3)
             )
         }

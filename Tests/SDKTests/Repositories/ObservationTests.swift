@@ -11,7 +11,7 @@ import TidemarkWire
         let notes = store.repository(Note.self)
         let room = UUID()
         let scope = ScopeID(record: room)
-        var pages = notes.observe(where: nil, orderBy: .descending("due"), limit: 2, in: scope).makeAsyncIterator()
+        var pages = notes.observe(order: [.by(\.due, .descending)], limit: 2, in: scope).makeAsyncIterator()
         #expect(try await pages.next()?.map(\.text) == [])
         func note(_ number: Int, _ room: UUID) -> Note {
             Note(room: room, text: "\(number)", due: Date(timeIntervalSince1970: Double(number)))
@@ -107,17 +107,17 @@ import TidemarkWire
         let outcome = TransactionOutcome(
             number: 1, transaction: UniqueID(receipt.id), seq: 1, time: 2, rejection: Rejection(.quota, "full"))
         try bench.apply(settled: Settled(through: 1, outcomes: [outcome]))
-        let parked = try #require(try await store.outbox.parked().first)
+        let parked = try #require(try await store.outbox.rejected().first)
         let export = try JSONReader.read(Array(parked.export().utf8)) { try $0.fields() }
         #expect(export["code"] == "quota" && export["message"] == "full")
         #expect(parked.export().contains("too long"))
         await #expect(throws: StoreError.self) { try await parked.edit { $0 = [] } }
-        #expect(try await store.outbox.parked().count == 1)
+        #expect(try await store.outbox.rejected().count == 1)
         let again = try await parked.edit { mutations in
             mutations[0].action = .create(Fields().inRoom(1))
         }
         #expect(again.id != receipt.id)
-        #expect(try await store.outbox.parked().isEmpty)
+        #expect(try await store.outbox.rejected().isEmpty)
         let sent = try store.database.nextPush(after: 1, maxTransactions: 9, maxBytes: 10_000)
         #expect(sent.map(\.entry.id) == [UniqueID(again.id)])
     }
@@ -131,19 +131,19 @@ import TidemarkWire
         let one = try await notes.create(Note(room: room, text: "a"))
         let two = try await notes.create(Note(room: room, text: "b"))
         try store.database.withhold(1, reason: "reset")
-        #expect(try await store.outbox.failed().map(\.id) == [one.id, two.id])
-        #expect(try await store.outbox.failed().map(\.reason) == ["reset", nil])
+        #expect(try await store.outbox.stalled().map(\.id) == [one.id, two.id])
+        #expect(try await store.outbox.stalled().map(\.reason) == ["reset", nil])
         let outcomes = [one, two].enumerated().map { index, receipt in
             TransactionOutcome(
                 number: Int64(index) + 1, transaction: UniqueID(receipt.id), seq: 1, time: 2,
                 rejection: Rejection(.invalid, "no mutations"))
         }
         try bench.apply(settled: Settled(through: 2, outcomes: outcomes))
-        for await status in store.status where status.failed == 2 && status.pending == 0 { break }
+        for await status in store.status where status.stalled == 2 && status.pending == 0 { break }
         let inbox = await store.idleInbox()
-        try await store.outbox.retryFailed()
+        try await store.outbox.retryStalled()
         #expect(await inbox.names() == ["wrote"])
-        #expect(try await store.outbox.failed().isEmpty)
+        #expect(try await store.outbox.stalled().isEmpty)
     }
 
     @Test func `a parked write is seen, retried and discarded`() async throws {
@@ -158,16 +158,16 @@ import TidemarkWire
         }
         try refuse(receipt.id, 1, "c0", "c1")
         var steps = receipt.steps.makeAsyncIterator()
-        #expect(try await steps.next() == .parked(Rejection(.quota, "full")))
-        let parked = try #require(try await store.outbox.parked().first)
+        #expect(try await steps.next() == .rejected(Rejection(.quota, "full")))
+        let parked = try #require(try await store.outbox.rejected().first)
         #expect(parked.id == receipt.id)
         #expect(parked.rejection.code == .quota)
         #expect(parked.mutations.count == 1)
         let again = try await parked.retry()
         #expect(try await store.repository(Note.self).readAll().count == 1)
         try refuse(again.id, 2, "c1", "c2")
-        try await store.outbox.parked().first?.discard()
-        #expect(try await store.outbox.parked().isEmpty)
+        try await store.outbox.rejected().first?.discard()
+        #expect(try await store.outbox.rejected().isEmpty)
         var pending = store.outbox.pendingCount.makeAsyncIterator()
         #expect(try await pending.next() == 0)
     }

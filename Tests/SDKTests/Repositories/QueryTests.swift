@@ -25,7 +25,7 @@ import TidemarkModel
         _ store: SyncStore, _ filter: Filter?, _ order: RecordOrder = .ascending("text"), limit: Int? = nil,
         in scope: ScopeID? = nil
     ) async throws -> [String] {
-        try await store.repository(Note.self).readAll(where: filter, orderBy: order, limit: limit, in: scope)
+        try await store.repository(Note.self).readAll(where: filter, order: order, limit: limit, in: scope)
             .compactMap(\.text)
     }
 
@@ -50,7 +50,7 @@ import TidemarkModel
 
     @Test func `lists are ordered, limited and confined to a scope`() async throws {
         let store = try await store()
-        #expect(try await texts(store, nil, .descending("due"), limit: 2, in: ScopeID(record: room)) == ["n5", "n4"])
+        #expect(try await texts(store, nil, .descending("due"), limit: 2, in: .of(room)) == ["n5", "n4"])
         #expect(try await texts(store, nil, .oldestFirst) == ["n1", "n2", "n3", "n4", "n5", "elsewhere"])
         #expect(try await texts(store, nil, .newestFirst, limit: 1) == ["elsewhere"])
     }

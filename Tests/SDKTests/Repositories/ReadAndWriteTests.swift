@@ -19,7 +19,7 @@ import TidemarkModel
     @Test func `a read decides what is written, and the closure's value is returned`() async throws {
         let store = try await store()
         let (texts, receipt) = try await store.readAndWrite { snapshot, batch in
-            let notes = try snapshot.models(Note.self, where: \.likes > 1, order: [.by(\.text)])
+            let notes = try snapshot.readAll(Note.self, where: \.likes > 1, order: [.by(\.text)])
             for note in notes { batch.update(note, \.done, true) }
             return notes.compactMap(\.text)
         }
@@ -39,8 +39,8 @@ import TidemarkModel
             #expect(try snapshot.count(Note.self) == 4)
             #expect(try snapshot.rows("SELECT max(likes) FROM notes", as: Int.self) == [4])
             batch.update(fourth, \.likes, 40)
-            #expect(try snapshot.models(Note.self, "WHERE likes > ?", [10]).map(\.id) == [fourth.id])
-            let joined = try snapshot.models(Note.self, joining: \.room, Room.self, where: \.likes == 40)
+            #expect(try snapshot.readAll(Note.self, "WHERE likes > ?", [10]).map(\.id) == [fourth.id])
+            let joined = try snapshot.readAll(Note.self, joining: \.room, Room.self, where: \.likes == 40)
             #expect(joined.first?.joined?.title == "r")
             batch.delete(fourth)
             #expect(try snapshot.read(Note.self, fourth.id) == nil)
@@ -60,7 +60,7 @@ import TidemarkModel
                 batch.create(Note(room: room, text: "m\(number)"))
                 if number.isMultiple(of: 50) { #expect(try snapshot.count(Note.self) == 3 + number) }
             }
-            for note in try snapshot.models(Note.self, where: .hasPrefix(\.text, "m")) {
+            for note in try snapshot.readAll(Note.self, where: .hasPrefix(\.text, "m")) {
                 batch.update(note, \.done, true)
             }
             return try snapshot.count(Note.self, where: \.done == true)
@@ -72,7 +72,7 @@ import TidemarkModel
                 for number in 1...65 { batch.create(Note(room: room, text: "k\(number)")) }
             }
         }
-        #expect(error?.code == .refused(.tooLarge))
+        #expect(error?.code == .rejected(.tooLarge))
         #expect(try await store.repository(Note.self).count() == 503)
     }
 

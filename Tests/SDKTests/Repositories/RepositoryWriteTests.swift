@@ -107,7 +107,7 @@ import TidemarkWire
                 t.delete(Note.self, UUID())
             }
         }
-        #expect(error?.code == .refused(.notFound))
+        #expect(error?.code == .rejected(.notFound))
         #expect(try await store.repository(Room.self).readAll().isEmpty)
         #expect(try store.database.pendingCount() == 0)
     }

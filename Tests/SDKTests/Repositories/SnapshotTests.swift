@@ -24,7 +24,7 @@ import TidemarkWire
             (
                 try snapshot.rows(
                     "SELECT text, likes * 1.5 AS more, tags FROM notes WHERE likes >= ? ORDER BY likes", [2]),
-                try snapshot.models(Note.self, "WHERE scope = ? AND done = ?", [.id(room), false]).map(\.text),
+                try snapshot.readAll(Note.self, "WHERE scope = ? AND done = ?", [.id(room), false]).map(\.text),
                 try snapshot.read(Birth.self, notes[0].id)
             )
         }
@@ -80,7 +80,7 @@ import TidemarkWire
         let (some, all) = try await store.read { [room] snapshot in
             (
                 try snapshot.pendingWrites(to: asked, of: Note.collection),
-                try snapshot.pendingWrites(in: ScopeID(record: room))
+                try snapshot.pendingWrites(in: .of(room))
             )
         }
         #expect(Set(some.keys.map { UUID($0.id) }) == Set(asked.prefix(2)))
@@ -95,7 +95,7 @@ import TidemarkWire
         try bench.join(RecordKey.room(1).scope)
         let note = Note(room: room, text: "a")
         let receipt = try await store.repository(Note.self).create(note)
-        let pending = try await store.read { [room] in try $0.pendingWrites(in: ScopeID(record: room)) }
+        let pending = try await store.read { [room] in try $0.pendingWrites(in: .of(room)) }
         #expect(pending.count == 1)
         #expect(pending.values.first?.attempts == 0)
         #expect(pending.values.first?.isSending == false)
@@ -103,14 +103,14 @@ import TidemarkWire
             number: 1, transaction: UniqueID(receipt.id), seq: 5, time: 6, rejection: Rejection(.quota, "full"))
         try bench.apply(settled: Settled(through: 1, outcomes: [outcome]))
         let refused = try await store.read { snapshot in
-            try snapshot.refused(Note.self).map { ($0.model, $0.transaction) }
+            try snapshot.rejectedCreations(Note.self).map { ($0.model, $0.transaction) }
         }
         #expect(refused.map(\.0.id) == [note.id])
         #expect(refused.first?.0.text == "a")
         #expect(refused.first?.0.syncState == .failed)
         #expect(refused.first?.1.id == receipt.id)
         try await refused.first?.1.discard()
-        #expect(try await store.read { try $0.refused(Note.self).isEmpty })
+        #expect(try await store.read { try $0.rejectedCreations(Note.self).isEmpty })
     }
 
     @Test func `ensuring a record creates it once and lets a later edit of the batch through`() async throws {

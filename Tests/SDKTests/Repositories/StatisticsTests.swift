@@ -31,7 +31,7 @@ import TidemarkWire
         let statistics = try await store.statistics()
         #expect(statistics.collections["notes"] == .init(all: 4, pending: 3, failed: 0))
         #expect(statistics.collections["people"] == .init(all: 0, pending: 0, failed: 0))
-        #expect(statistics.rows == 5 && statistics.pending == 3 && statistics.parked == 0)
+        #expect(statistics.rows == 5 && statistics.pending == 3 && statistics.rejected == 0)
         #expect(statistics.usedBytes > 0 && statistics.fileBytes >= statistics.usedBytes)
         var policy = CachePolicy()
         policy.age = .seconds(1)

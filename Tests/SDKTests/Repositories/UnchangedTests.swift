@@ -36,7 +36,7 @@ import TidemarkModel
             batch.requireUnchanged(note)
             batch.update(note, \.likes, 5)
         }
-        #expect(error?.code == .refused(.conflict))
+        #expect(error?.code == .rejected(.conflict))
         #expect(error?.message == "notes/\(UniqueID(note.id)): changed since it was read: done, text")
         #expect(try await store.repository(Note.self).readAll().map(\.likes) == [1])
         #expect(try store.database.pendingCount() == 2)
@@ -57,7 +57,7 @@ import TidemarkModel
         #expect(try store.database.pendingCount() == 0)
         try bench.apply(from: "c2", to: "c3", .note(1, seq: 7, born: 5, deleted: true))
         let gone = await refusal(store) { $0.requireUnchanged(note) }
-        #expect(gone?.code == .refused(.conflict) && gone?.message.hasSuffix("is no longer on this device") == true)
+        #expect(gone?.code == .rejected(.conflict) && gone?.message.hasSuffix("is no longer on this device") == true)
     }
 
     @Test func `only changes of the named properties are noticed`() async throws {
@@ -85,7 +85,7 @@ import TidemarkModel
             batch.update(Title.self, title.id) { $0.text = "mine" }
             batch.requireUnchanged(title)
         }
-        #expect(error?.code == .refused(.conflict))
+        #expect(error?.code == .rejected(.conflict))
     }
 }
 

@@ -85,12 +85,12 @@ import TidemarkWire
         #expect(try file.damage(pagesWith: "seen and damaged") > 0)
         let (bench, notice) = try file.open()
         let recovery = try recovery(notice)
-        #expect(recovery.pending == 2 && recovery.parked == 2)
+        #expect(recovery.pending == 2 && recovery.rejected == 2)
         let parked = try bench.database.parked().sorted { $0.transaction.id < $1.transaction.id }
         #expect(parked.map(\.transaction.id) == [.transaction(1), .transaction(9)])
         #expect(parked.map(\.rejection.code) == [.conflict, .forbidden])
         #expect(parked.last?.transaction.mutations.map(\.key) == [.note(9)])
-        guard case .parked? = try bench.database.step(of: .transaction(9)) else {
+        guard case .rejected? = try bench.database.step(of: .transaction(9)) else {
             Issue.record("the receipt of what was refused is gone")
             return
         }

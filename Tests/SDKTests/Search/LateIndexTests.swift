@@ -26,7 +26,7 @@ import TidemarkWire
 
     private func query(_ bench: Bench, _ text: String) throws -> SearchQuery {
         try SearchQuery(
-            try bench.database.table("notes"), SearchTerms(text), where: nil, orderBy: .recency, limit: 10_000, in: nil)
+            try bench.database.table("notes"), SearchTerms(text), where: nil, order: .newestFirst, limit: 10_000, in: nil)
     }
 
     /// The results of a search, sorted.
@@ -174,7 +174,7 @@ import TidemarkWire
         }
         #expect(seen.0 == [entry] && seen.1 == entry)
         var values = store.observe { snapshot in
-            try snapshot.search("tide", in: SearchTests.Entry.self, orderBy: .recency).compactMap(\.model.text)
+            try snapshot.search("tide", in: SearchTests.Entry.self, order: .newestFirst).compactMap(\.model.text)
         }.makeAsyncIterator()
         #expect(try await values.next() == ["tide one"])
         try await store.repository(SearchTests.Entry.self).create(.init(room: entry.room, text: "tide two"))

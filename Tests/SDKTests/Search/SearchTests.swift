@@ -43,7 +43,7 @@ private let searched = """
         return store
     }
 
-    private func found(_ store: SyncStore, _ text: String, _ order: SearchOrder = .recency) async throws -> [String] {
+    private func found(_ store: SyncStore, _ text: String, _ order: SearchOrder = .newestFirst) async throws -> [String] {
         try await store.search(text, in: Entry.self, order: order).compactMap(\.model.text)
     }
 
@@ -84,7 +84,7 @@ private let searched = """
     ])
     func `no typed text is an error`(typed: String) async throws {
         let store = try await store(["a OR b", "text a"])
-        for order in [SearchOrder.relevance, .recency] { _ = try await found(store, typed, order) }
+        for order in [SearchOrder.relevance, .newestFirst] { _ = try await found(store, typed, order) }
         #expect(try await found(store, "a or") == ["a OR b"])
     }
 
@@ -111,8 +111,8 @@ private let searched = """
         ])
         #expect(try await found(store, "tide", .relevance).first == "tide tide tide")
         #expect(try await found(store, "tide", .relevance).last?.hasPrefix("a long text") == true)
-        #expect(try await found(store, "tide", .recency).first?.hasPrefix("a long text") == true)
-        #expect(try await store.search("tide", in: Entry.self, order: .recency, limit: 1).count == 1)
+        #expect(try await found(store, "tide", .newestFirst).first?.hasPrefix("a long text") == true)
+        #expect(try await store.search("tide", in: Entry.self, order: .newestFirst, limit: 1).count == 1)
     }
 
     @Test func `a search is confined to a scope and a filter`() async throws {
@@ -120,9 +120,9 @@ private let searched = """
         let elsewhere = Entry(room: UUID(), text: "tide there", title: "x")
         try await store.repository(Entry.self).create(elsewhere)
         let entries = store.repository(Entry.self)
-        #expect(try await entries.search("tide", in: ScopeID(record: room)).map(\.model.text) == ["tide here"])
+        #expect(try await entries.search("tide", in: .of(room)).map(\.model.text) == ["tide here"])
         for order in [SearchOrder.relevance, .by(.ascending("text"))] {
-            let hits = try await entries.search("tide", where: .equals("title", "x"), orderBy: order)
+            let hits = try await entries.search("tide", where: .equals("title", "x"), order: order)
             #expect(hits.map(\.model) == [elsewhere])
         }
         await #expect(throws: StoreError.self) { try await entries.search("tide", where: .equals("nope", "x")) }
@@ -142,7 +142,7 @@ private let searched = """
     @Test func `an observed search sees arriving records`() async throws {
         let store = try await store(["tide one"])
         let room = room
-        var values = store.repository(Entry.self).observeSearch("tide", orderBy: .recency).makeAsyncIterator()
+        var values = store.repository(Entry.self).observeSearch("tide", order: .newestFirst).makeAsyncIterator()
         #expect(try await values.next()?.map(\.model.text) == ["tide one"])
         try await store.repository(Entry.self).create(Entry(room: room, text: "tide two"))
         #expect(try await values.next()?.map(\.model.text) == ["tide two", "tide one"])

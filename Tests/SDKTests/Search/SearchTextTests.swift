@@ -21,7 +21,7 @@ import TidemarkModel
 
     private func found(_ bench: Bench, _ typed: String) async throws -> [String] {
         let query = try SearchQuery(
-            try bench.database.table("notes"), SearchTerms(typed), where: nil, orderBy: .relevance, limit: 99, in: nil)
+            try bench.database.table("notes"), SearchTerms(typed), where: nil, order: .relevance, limit: 99, in: nil)
         return try await bench.database.readIndexed { db in
             try query.fetch(db).compactMap { found in
                 guard case .string(let text)? = found.row.record.fields["text"] else { return nil }
@@ -104,7 +104,7 @@ import TidemarkModel
         let bench = try bench(["Ὁ ΛΌΓΟΣ ἦν", "say ｶﾞｷﾞ twice", "a 👩‍💻 at work", "שָׁלוֹם לך", "㍿ and more", "ﷺ said", "ไทย"])
         func marked(_ typed: String) async throws -> [String] {
             let query = try SearchQuery(
-                try bench.database.table("notes"), SearchTerms(typed), where: nil, orderBy: .relevance, limit: 9,
+                try bench.database.table("notes"), SearchTerms(typed), where: nil, order: .relevance, limit: 9,
                 in: nil)
             let snippets = try await bench.database.readIndexed { db in try query.fetch(db).map(\.snippet) }
             return snippets.map { snippet in

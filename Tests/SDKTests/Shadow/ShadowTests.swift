@@ -9,7 +9,7 @@ import TidemarkModel
 
     private static func impatient() -> ShadowComparison.Limits {
         var limits = ShadowComparison.Limits()
-        (limits.grace, limits.samplesMax, limits.historyMax) = (0, 3, 4)
+        (limits.grace, limits.maxSamples, limits.maxHistory) = (0, 3, 4)
         return limits
     }
 

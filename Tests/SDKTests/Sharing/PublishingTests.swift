@@ -14,7 +14,7 @@ import TidemarkModel
 
     private func publish(_ store: SyncStore, _ name: String = "notes") async throws {
         try await store.publish(name) { snapshot in
-            try snapshot.models(Note.self, "ORDER BY text").map { Row(text: $0.text ?? "", due: $0.due) }
+            try snapshot.readAll(Note.self, "ORDER BY text").map { Row(text: $0.text ?? "", due: $0.due) }
         }
     }
 
@@ -40,8 +40,8 @@ import TidemarkModel
         let store = try await bench.open()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await store.keepPublished("texts", pause: .zero) { snapshot in
-                    try snapshot.models(Note.self, "ORDER BY text").compactMap(\.text)
+                try await store.publishChanges("texts", pause: .zero) { snapshot in
+                    try snapshot.readAll(Note.self, "ORDER BY text").compactMap(\.text)
                 }
             }
             for number in 1...5 {
@@ -63,7 +63,7 @@ import TidemarkModel
         async throws
     {
         var limits = SharingLimits()
-        limits.publishedBytesMax = 300
+        limits.maxPublishedBytes = 300
         let bench = try SpoolBench(limits: limits)
         try await bench.prepare()
         let store = try await bench.open()

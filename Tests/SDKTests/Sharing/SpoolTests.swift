@@ -48,7 +48,7 @@ import TidemarkWire
             try FileManager.default.copyItem(at: bench.folder.url.appending(path: "before"), to: group)
             try await bench.reopen { store async throws in
                 #expect(try await store.waiting() == before)
-                #expect(try await store.outbox.parked().isEmpty)
+                #expect(try await store.outbox.rejected().isEmpty)
                 #expect(try await store.texts() == ["one", "two"])
             }
             #expect(try bench.spool().names().isEmpty)
@@ -71,7 +71,7 @@ import TidemarkWire
         try await bench.prepare()
         try bench.write("of ann")
         let bob = try await bench.open(UserID("bob"))
-        #expect(try await bob.adoptSpool().ofOthers == 1)
+        #expect(try await bob.adoptSpool().writesOfOtherUsers == 1)
         #expect(try await bob.waiting().isEmpty)
         #expect(try bench.shared.account == "bob")
         try await bob.close()
@@ -133,11 +133,11 @@ import TidemarkWire
         try plant(8, whole.prefix(40))
         let events = store.events
         let adoption = try await store.adoptSpool()
-        #expect(adoption.setAside.map(\.reason) == [.cut])
-        #expect(adoption.setAside.first.map { files.fileExists(atPath: $0.file.path) } == true)
+        #expect(adoption.faults.map(\.reason) == [.cut])
+        #expect(adoption.faults.first.map { files.fileExists(atPath: $0.file.path) } == true)
         for await event in events {
-            guard case .spoolSetAside(let file, let reason) = event else { continue }
-            #expect(file == adoption.setAside.first?.file.lastPathComponent && reason == "cut" && event.isAlert)
+            guard case .spoolFault(let file, let reason) = event else { continue }
+            #expect(file == adoption.faults.first?.file.lastPathComponent && reason == "cut" && event.isAlert)
             break
         }
     }
@@ -166,7 +166,7 @@ import TidemarkWire
         let store = try await bench.open()
         try big.write { $0.create(Note(room: bench.room.id, text: String(repeating: "x", count: 200_000))) }
         try big.write { $0.create(Elsewhere()) }
-        let reasons = try await store.adoptSpool().setAside.map(\.reason)
+        let reasons = try await store.adoptSpool().faults.map(\.reason)
         #expect(reasons == [.tooLarge, .unknownCollection])
     }
 
@@ -205,7 +205,7 @@ import TidemarkWire
         try bench.write("fits")
         let store = try await bench.open()
         #expect(try await store.texts() == ["fits"])
-        let parked = try await store.outbox.parked()
+        let parked = try await store.outbox.rejected()
         #expect(parked.map(\.rejection.code) == [.tooLarge, .notFound])
         let first = try #require(parked.first)
         #expect(first.id == id && first.export().contains(text))
@@ -215,7 +215,7 @@ import TidemarkWire
             mutations.append(Mutation(key: last.key, action: .create(fields)))
         }
         #expect(try await store.texts() == ["fits", "cut"])
-        #expect(try await store.outbox.parked().count == 1)
+        #expect(try await store.outbox.rejected().count == 1)
     }
 
     @Test func `a change is merged by the rules of its fields, and an action sets one field`() async throws {
@@ -270,12 +270,12 @@ import TidemarkWire
         let scope = ScopeID(record: bench.room.id)
         for bytes in [jpeg, jpeg + jpeg] {
             try bench.shared.write { batch in
-                let digest = batch.keep(bytes, in: scope)
+                let digest = batch.addBlob(bytes, in: scope)
                 batch.create(Note(room: bench.room.id, file: digest.text))
             }
         }
         var cache = CachePolicy()
-        cache.blobs.bytesMax = 4_000
+        cache.blobs.maxBytes = 4_000
         let store = try await bench.open(cache: cache)
         #expect(try await store.blobs.unsent().map(\.digest) == [BlobDigest(of: jpeg)])
         #expect(try await store.blobs.read(BlobDigest(of: jpeg), in: scope) == jpeg)
@@ -296,10 +296,10 @@ import TidemarkWire
         let note = Note(room: bench.room.id, text: "x")
         #expect(code { batch in for _ in 0..<5 { batch.delete(Note.self, note.id) } } == .tooLarge)
         #expect(code { $0.create(Note(room: note.id, text: String(repeating: "x", count: 2_000))) } == .tooLarge)
-        #expect(code { $0.keep(Data(count: 3_001), in: ScopeID("a")) } == .tooLarge)
+        #expect(code { $0.addBlob(Data(count: 3_001), in: ScopeID("a")) } == .tooLarge)
         #expect(code { $0.create(Note(room: note.id, weight: .infinity)) } == .coding)
-        #expect(code { $0.keep(Data(count: 3_000), in: ScopeID("a")) } == nil)
-        #expect(code { $0.keep(Data(count: 3_000), in: ScopeID("b")) } == .full)
+        #expect(code { $0.addBlob(Data(count: 3_000), in: ScopeID("a")) } == nil)
+        #expect(code { $0.addBlob(Data(count: 3_000), in: ScopeID("b")) } == .full)
         for _ in 0..<2 { #expect(code { $0.create(note) } == nil) }
         let error = #expect(throws: SharingError.self) { try bench.write("one too many") }
         #expect(error?.code == .full && error?.message.hasPrefix("3 writes already wait") == true)
@@ -345,7 +345,7 @@ import TidemarkWire
         try store.connect(to: "http://127.0.0.1:1", transport: NobodyThere()) { "token" }
         try bench.write("foreground")
         store.resume()
-        for try await texts in store.observe({ try $0.models(Note.self, "").compactMap(\.text) }) where texts.count == 2
+        for try await texts in store.observe({ try $0.readAll(Note.self, "").compactMap(\.text) }) where texts.count == 2
         {
             #expect(texts == ["round", "foreground"])
             break
@@ -355,7 +355,7 @@ import TidemarkWire
 }
 
 /// A collection that the schema does not have.
-private struct Elsewhere: SpoolModel {
+private struct Elsewhere: RecordModel {
     static let collection = "elsewhere"
     var id = UUID()
 }
@@ -364,8 +364,8 @@ extension SharingLimits {
     /// Limits of three writes and 4,000 bytes.
     fileprivate static var small: SharingLimits {
         var limits = SharingLimits()
-        (limits.writesMax, limits.bytesMax, limits.stepsMax) = (3, 4_500, 4)
-        (limits.writeBytesMax, limits.blobBytesMax) = (1_000, 3_000)
+        (limits.maxWrites, limits.maxBytes, limits.maxSteps) = (3, 4_500, 4)
+        (limits.maxWriteBytes, limits.maxBlobBytes) = (1_000, 3_000)
         return limits
     }
 }

@@ -65,7 +65,7 @@ struct Bench {
     /// The number of records that a search finds.
     func found(_ text: String, in collection: String) async throws -> Int {
         let query = try SearchQuery(
-            try database.table(collection), SearchTerms(text), where: nil, orderBy: .recency, limit: 10_000, in: nil)
+            try database.table(collection), SearchTerms(text), where: nil, order: .newestFirst, limit: 10_000, in: nil)
         return try await database.readIndexed { db in try query.fetch(db).count }
     }
 

@@ -84,7 +84,7 @@ extension SyncStore {
             url: "http://test", transport: ScriptedServer(), token: { "t" }, now: environment.now,
             newClient: environment.newID, seed: 1)
         let engine = SyncEngine(database: database, configuration: configuration, logger: .silent)
-        _ = syncing.replace(engine: engine, at: EnginePlace(), task: nil)
+        _ = syncing.replace(engine: engine, at: EngineIdentity(), task: nil)
         // The request to connect, and the watched scopes.
         _ = await engine.inbox.next()
         return engine.inbox

@@ -42,8 +42,8 @@ import TidemarkModel
     }
 
     @Test func `refused and unanswered writes and a full disk are alarming`() {
-        var status = SyncStatus(phase: .live, lastSync: Date(timeIntervalSince1970: 0))
-        (status.failed, status.parked, status.failedBlobs, status.isDiskFull) = (1, 2, 3, true)
+        var status = SyncStatus(connection: .live, lastSync: Date(timeIntervalSince1970: 0))
+        (status.stalled, status.rejected, status.rejectedBlobs, status.isDiskFull) = (1, 2, 3, true)
         let lines = DeveloperScreen.lines(status, StoreStatistics(), SyncMetrics(), [])
         #expect(
             lines.filter(\.isAlarming).map(\.title) == ["Sync", "Failed", "Refused", "Files to send", "Cache size"])

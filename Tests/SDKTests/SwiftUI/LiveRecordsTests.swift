@@ -33,7 +33,7 @@ import TidemarkModel
         let list = LiveRecords<Note>()
         list.ask(store, where: \.room == red, limit: 2)
         await Watching.wait { list.records.count == 2 }
-        list.ask(store, where: \.text != nil, in: ScopeID(record: blue))
+        list.ask(store, where: \.text != nil, in: .of(blue))
         #expect(list.records.count == 2)
         await Watching.wait { list.isLoading }
         #expect(list.records.count == 2)

@@ -125,11 +125,11 @@ struct EndCheck {
                 try check(
                     isAccepted || !journal.contains(id), .reoffering, "\(id) is said to be committed, and is not")
             // Parked by a client that began anew, and accepted all the same: sent before that, or by another file.
-            case .parked:
+            case .rejected:
                 try check(
                     !isAccepted || hasGoneBack || world.oracle.contested.contains(id), .exactlyOnce,
                     "\(id) is parked, and took effect")
-            case .queued, .sending, .reoffered, nil:
+            case .queued, .sending, .resending, nil:
                 throw Violation(invariant: .convergence, message: "\(id) is not settled")
             }
         }

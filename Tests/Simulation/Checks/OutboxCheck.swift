@@ -52,7 +52,7 @@ struct OutboxCheck {
         for id in written.sorted() {
             let isPending = entries[id].map { $0.state != .held && $0.state != .void } ?? false
             switch try ReceiptTable(db: db).step(id) {
-            case .queued, .sending, .reoffered:
+            case .queued, .sending, .resending:
                 try require(isPending && !parked.contains(id) && !kept.contains(id), "\(id) is not pending")
             case .committed:
                 // Lost by the server: the number is offered with nothing in it.
@@ -62,7 +62,7 @@ struct OutboxCheck {
                 try require(
                     !isKept || kept.contains(id) || forgotten.contains(id),
                     "\(id) was committed, and is not in the journal")
-            case .parked:
+            case .rejected:
                 let isOnce = !isPending && parked.contains(id) != released.contains(id)
                 try require(isOnce, "\(id) is parked, and not in one place")
             case nil: try require(false, "\(id) has no receipt")

@@ -29,7 +29,7 @@ extension Device {
             feed(.wrote)
         } catch is Killed {
             kill()
-        } catch let error as StoreError where error.code == .refused(.forbidden) && isKnowing {
+        } catch let error as StoreError where error.code == .rejected(.forbidden) && isKnowing {
             world.require(
                 refusal(of: transaction) != nil, .agreement, "d\(number) refuses what the server would take: \(error)")
         } catch {

@@ -9,8 +9,8 @@ extension Device {
     func trimCache(to rows: Int) {
         guard machine != nil, !isReader else { return }
         var policy = CachePolicy()
-        policy.bytesMax = nil
-        policy.rowsMax = rows
+        policy.maxBytes = nil
+        policy.maxRows = rows
         do {
             let count = try transact { [clock] in try $0.evict(policy, now: clock) }
             watch.evicted(on: self)

@@ -97,7 +97,7 @@ extension Device {
             }
         case .status(let phase):
             log("\(phase)")
-            if case .refused(let failure) = phase, failure.code == .forbidden { signInAgain() }
+            if case .rejected(let failure) = phase, failure.code == .forbidden { signInAgain() }
         case .heard, .historyEnded, .roundEnded, .collectionRoundEnded, .pushPaused: break
         }
         return nil

@@ -102,7 +102,7 @@ extension Device {
     }
 
     /// The user sends all withheld transactions again.
-    func retryFailed() {
+    func retryStalled() {
         guard machine != nil else { return }
         do {
             try transact { try $0.releaseWithheld(isAsked: true) }

@@ -160,7 +160,7 @@ final class Device {
         clockOffset = max(-5_000, min(5_000, clockOffset))
         if machine == nil { launch(after: 0) }
         readOn(every: 1_000)
-        retryFailed(every: 5_000)
+        retryStalled(every: 5_000)
     }
 
     /// A user who reads everything.
@@ -172,10 +172,10 @@ final class Device {
     }
 
     /// A user who looks at failed transactions and sends them again.
-    private func retryFailed(every pause: Milliseconds) {
+    private func retryStalled(every pause: Milliseconds) {
         world.after(pause) {
-            self.retryFailed()
-            self.retryFailed(every: pause)
+            self.retryStalled()
+            self.retryStalled(every: pause)
         }
     }
 

@@ -67,7 +67,7 @@ final class Workload {
         case 93..<96: return (message(on: device) ?? []) + (createNote(on: device) ?? []) + (editNote(on: device) ?? [])
         case 96..<98: return intrude(on: device)
         default:
-            if random.chance(300) { device.retryFailed() }
+            if random.chance(300) { device.retryStalled() }
             return dealWithParked(on: device)
         }
     }

@@ -39,7 +39,7 @@ struct BoardView: View {
     @SyncQuery private var cards: [Card]
 
     init(board: UUID) {
-        _cards = SyncQuery(where: \.boardId == board, order: [.by(\.title)], limit: 100, in: ScopeID(record: board))
+        _cards = SyncQuery(where: \.boardId == board, order: [.by(\.title)], limit: 100, in: .of(board))
     }
 
     var body: some View {

@@ -44,7 +44,7 @@ struct ConversationList: View {
         } fail: {
             problems.shown = "\($0)"
         }
-        .following(words, { chat.messages.observeSearch(words, in: nil, orderBy: .recency, limit: 50) }) {
+        .following(words, { chat.messages.observeSearch(words, in: nil, order: .newestFirst, limit: 50) }) {
             hits = $0
         } fail: {
             problems.shown = "\($0)"

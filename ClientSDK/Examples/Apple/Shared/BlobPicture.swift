@@ -29,7 +29,7 @@ struct BlobPicture: View {
     /// arriving.
     private func look() async {
         do {
-            for try await look in store.blobs.look(at: digest, in: scope) {
+            for try await look in store.blobs.observe(digest, in: scope) {
                 switch look {
                 case .here(let bytes): self.bytes = bytes
                 case .missing: continue

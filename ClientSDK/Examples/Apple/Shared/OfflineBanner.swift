@@ -23,8 +23,8 @@ private struct StatusWords: View {
                 Text(text).font(.footnote)
                 Spacer()
             }
-            if let status = line.status, status.failed > 0 {
-                Button("Send again") { problems.attempt { try await store.outbox.retryFailed() } }
+            if let status = line.status, status.stalled > 0 {
+                Button("Send again") { problems.attempt { try await store.outbox.retryStalled() } }
             }
         }
         .padding(.horizontal)

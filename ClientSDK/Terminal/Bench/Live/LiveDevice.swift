@@ -43,14 +43,14 @@ struct LiveDevice: Sendable {
                 try snapshot.rows("SELECT 1 FROM conversations WHERE local_id = ?", [.id(UUID(conversation))])
             }
             for try await rows in held where !rows.isEmpty { break }
-            for await status in store.status where status.phase == .live { break }
+            for await status in store.status where status.connection == .live { break }
         }
     }
 
     /// Shows the newest messages until it is cancelled.
     func observe() async throws {
         let newest = store.repository(LiveMessage.self).observe(
-            where: nil, orderBy: .descending("sentAt"), limit: Self.page, in: ScopeID(record: conversation))
+            order: [.by(\.sentAt, .descending)], limit: Self.page, in: .of(conversation))
         for try await page in newest {
             sightings.show(page.compactMap { Self.sight(number: $0.serverID, text: $0.text) })
         }

@@ -47,7 +47,7 @@ struct InStepRun {
     private mutating func live(_ one: LiveDevice, _ other: LiveDevice, _ table: inout LimitTable) async throws {
         var (answered, arrived) = (LatencyLog(), LatencyLog())
         let newest = other.store.repository(DemoMessage.self).observe(
-            where: nil, orderBy: .descending("sentAt"), limit: LiveDevice.page, in: ScopeID(record: one.conversation))
+            order: [.by(\.sentAt, .descending)], limit: LiveDevice.page, in: .of(one.conversation))
         try await newest.observed { screen in
             for _ in 0..<rounds {
                 let (message, began) = (Self.message(in: one), clock.now)
@@ -85,7 +85,7 @@ struct InStepRun {
             let began = clock.now
             try one.store.connect(to: target.ground.address.url, transport: NIOTransport()) { token }
             try await withTimeout(Self.waitMax, "what waited was not sent") { [store = one.store] in
-                for await status in store.status where status.phase == .live && status.pending == 0 { break }
+                for await status in store.status where status.connection == .live && status.pending == 0 { break }
             }
             pushed.record(nanoseconds: UInt64((clock.now - began) / .nanoseconds(1)))
             try await self.inStep(one, other)

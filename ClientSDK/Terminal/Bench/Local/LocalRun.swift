@@ -105,7 +105,7 @@ struct LocalRun {
         let repository = chat.store.repository(DemoMessage.self)
         for (size, key, limits) in [(50, "page", 1.75), (1_000, "thousand", 2.0)] {
             let figures = try await inTurns(rounds) {
-                let page = try await repository.readAll(orderBy: .descending("sentAt"), limit: size, in: scope)
+                let page = try await repository.readAll(order: [.by(\.sentAt, .descending)], limit: size, in: scope)
                 guard page.count == min(size, messages) else { throw BenchError("\(page.count) of \(size) read") }
             } _: {
                 let page = try raw.messages(in: scope.text, limit: size)
@@ -134,7 +134,7 @@ struct LocalRun {
                 in: scope)
         } _: {
             let filter = Filter.equals("conversationId", .id(conversation)).and(.differs("text", ""))
-            _ = try await repository.readAll(where: filter, orderBy: .descending("sentAt"), limit: 50, in: scope)
+            _ = try await repository.readAll(where: filter, order: [.by(\.sentAt, .descending)], limit: 50, in: scope)
         }
         table.add(
             "typed", "50 messages by key path; raw is by strings", figures.sdk[0], raw: figures.raw[0], .timesRaw(1.25))
@@ -302,7 +302,7 @@ struct LocalRun {
     private func writer(_ chat: Chat, _ ground: LocalGround, _ table: inout LimitTable) async throws {
         let repository = chat.store.repository(DemoMessage.self)
         let newest = repository.observe(
-            where: nil, orderBy: .descending("sentAt"), limit: 50, in: ScopeID(record: ground.long))
+            order: [.by(\.sentAt, .descending)], limit: 50, in: .of(ground.long))
         var series: [[Double]] = []
         try await newest.observed { screen in
             _ = try await screen.first { _ in true }

@@ -55,7 +55,7 @@ struct ScopesRun {
         let began = clock.now
         try store.connect(to: target.ground.address.url, transport: NIOTransport()) { token }
         try await withTimeout(Self.fillingMax, "the device was not filled") {
-            for await status in store.status where status.phase == .live { break }
+            for await status in store.status where status.connection == .live { break }
         }
         return (clock.now - began) / .milliseconds(1)
     }

@@ -33,7 +33,7 @@ extension ChatLine {
         isOwn = message.senderID == account
         sender = names.sender(message.senderID, claimed: message.senderName)
         let attached = message.attachment.map(Self.label)
-        (day, time) = Self.clock(message.isClockAhead ? message.created : message.sentAt, in: zone)
+        (day, time) = Self.clock(message.isClockAhead ? message.createdAt : message.sentAt, in: zone)
         let claimed = Self.clock(message.sentAt, in: zone)
         let remark = message.isClockAhead ? "[by its sender's clock: \(claimed.day) \(claimed.time)]" : ""
         text = [SafeText.of(message.text), attached ?? "", remark].filter { !$0.isEmpty }.joined(separator: " ")

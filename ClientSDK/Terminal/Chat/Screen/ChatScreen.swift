@@ -109,9 +109,9 @@ struct ConnectionLine: Hashable, Sendable {
     init() {}
 
     init(_ status: SyncStatus) {
-        pending = status.pending + status.failed
-        refused = status.parked
-        switch status.phase {
+        pending = status.pending + status.stalled
+        refused = status.rejected
+        switch status.connection {
         case .live: (word, look, isOnline) = ("online", .good, true)
         case .connecting, .catchingUp: (word, look) = ("connecting", .warning)
         case .stopped: (word, look) = ("not connected", .warning)
@@ -121,7 +121,7 @@ struct ConnectionLine: Hashable, Sendable {
         case .waiting(let until, let reason):
             (word, look, next) = ("trying again", .warning, until)
             banner = "\(Self.sentence(reason.code)): \(SafeText.line(reason.detail))."
-        case .refused(let reason):
+        case .rejected(let reason):
             (word, look) = ("refused", .bad)
             banner = "\(Self.sentence(reason.code)): \(SafeText.line(reason.detail)). What you write is kept here."
         }
@@ -152,7 +152,7 @@ struct ConnectionLine: Hashable, Sendable {
         case .scopesLeftOut: "Older conversations do not fit on this device's connection"
         case .unreachable, .connectionLost, .serverSilent, .unanswered, .clientReplaced, .rateLimited, .unavailable,
             .goingAway, .timedOut, .protocolViolation, .tooLarge,
-            .writesWithheld:
+            .writesStalled:
             "The connection to the server failed"
         }
     }

@@ -21,7 +21,7 @@ struct Audience: Sendable {
 
     private func watch(_ device: DemoDevice) async throws {
         let pages = device.store.repository(DemoMessage.self)
-            .observe(where: nil, orderBy: .descending("sentAt"), limit: Self.page)
+            .observe(order: [.by(\.sentAt, .descending)], limit: Self.page)
         var seen: Set<LocalID> = []
         do {
             for try await page in pages {

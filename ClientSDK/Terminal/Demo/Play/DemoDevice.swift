@@ -29,7 +29,7 @@ final class DemoDevice: Sendable {
     // MARK: The network
 
     /// True when the device is connected and up to date at this moment.
-    var isLive: Bool { store.currentStatus.phase == .live }
+    var isLive: Bool { store.currentStatus.connection == .live }
 
     var isOnline: Bool { wantsNetwork.withLock { $0 } }
 
@@ -79,7 +79,7 @@ final class DemoDevice: Sendable {
 
     /// Returns the number of messages of a conversation.
     func messageCount(in conversation: LocalID) async throws -> Int {
-        try await store.repository(DemoMessage.self).readAll(in: ScopeID(record: conversation)).count
+        try await store.repository(DemoMessage.self).readAll(in: .of(conversation)).count
     }
 
     /// Returns everything that the verdict compares.
@@ -98,7 +98,7 @@ final class DemoDevice: Sendable {
                 states[LocalID(conversation.id)] = ConversationState(
                     name: conversation.name, members: conversation.participantIds)
             },
-            parked: try await store.outbox.parked().count,
+            parked: try await store.outbox.rejected().count,
             unsettled: messages.count { $0.syncState != .synced } + conversations.count { $0.syncState != .synced })
     }
 }

@@ -6,7 +6,7 @@ extension TaskBoard {
     @discardableResult
     func addCard(_ title: String, to column: BoardColumn) async throws -> Card {
         let (card, _) = try await store.readAndWrite { snapshot, batch in
-            let last = try snapshot.models(
+            let last = try snapshot.readAll(
                 Card.self, where: \.columnId == column.id, order: [.by(\.position, .descending)], limit: 1)
             let card = Card(
                 boardId: column.boardId, columnId: column.id, title: title, position: (last.first?.position ?? 0) + 1)
@@ -19,7 +19,7 @@ extension TaskBoard {
     /// Moves a card into a column, before another one there or below all.
     func move(_ card: UUID, to column: UUID, before next: UUID? = nil) async throws {
         try await store.readAndWrite { snapshot, batch in
-            let cards = try snapshot.models(
+            let cards = try snapshot.readAll(
                 Card.self, where: \.columnId == column && \.id != card, order: [.by(\.position)])
             let place = cards.firstIndex { $0.id == next } ?? cards.endIndex
             let above = cards[..<place].last?.position ?? 0
@@ -50,7 +50,7 @@ extension TaskBoard {
     /// connection.
     func setCover(_ jpeg: Data, of card: Card) async throws {
         try await store.write { batch in
-            let digest = batch.keep(jpeg, in: card.scope)
+            let digest = batch.addBlob(jpeg, in: card.scope)
             batch.update(Card.self, card.id) { $0.cover = digest }
         }
     }
@@ -58,7 +58,7 @@ extension TaskBoard {
     /// Deletes a card with its checklist.
     func delete(_ card: Card) async throws {
         try await store.readAndWrite { snapshot, batch in
-            for step in try snapshot.models(Step.self, where: \.cardId == card.id) { batch.delete(step) }
+            for step in try snapshot.readAll(Step.self, where: \.cardId == card.id) { batch.delete(step) }
             batch.delete(card)
         }
     }

@@ -5,7 +5,7 @@ extension TaskBoard {
     @discardableResult
     func addStep(_ text: String, to card: Card) async throws -> Step {
         let (step, _) = try await store.readAndWrite { snapshot, batch in
-            let last = try snapshot.models(
+            let last = try snapshot.readAll(
                 Step.self, where: \.cardId == card.id, order: [.by(\.position, .descending)], limit: 1)
             let step = Step(
                 boardId: card.boardId, cardId: card.id, text: text, position: (last.first?.position ?? 0) + 1)

@@ -16,7 +16,7 @@ struct ColumnView: View {
         self.column = column
         self.progress = progress
         _cards = SyncQuery(
-            where: \.columnId == column.id, order: [.by(\.position)], in: ScopeID(record: column.boardId))
+            where: \.columnId == column.id, order: [.by(\.position)], in: .of(column.boardId))
     }
 
     var body: some View {
