@@ -51,8 +51,8 @@ public struct SharedFolder: Sendable {
     ///         batch.create(Picture(albumId: album, file: digest))
     ///     }
     ///
-    /// If the schema refuses the write, the app finds that out when it adopts it, and parks it. A batch without steps
-    /// leaves nothing.
+    /// If the schema rejects the write, the app finds that out when it adopts it: `Outbox.rejected()` has it. A batch
+    /// without steps leaves nothing.
     ///
     /// - Returns: the id of the future transaction; `SyncStore.receipt(for:)` tells its result.
     /// - Throws: `SharingError`, and nothing was written except with `unconfirmed`; any error of `body`.

@@ -7,7 +7,7 @@ public struct SharingLimits: Hashable, Sendable {
     public var maxBytes = 64 << 20
     /// The most steps of one write: the server accepts as many mutations in one transaction.
     public var maxSteps = 64
-    /// The most bytes of one write without those of `keep`: the server accepts as many in one transaction.
+    /// The most bytes of one write without those of `addBlob`: the server accepts as many in one transaction.
     public var maxWriteBytes = 256 << 10
     /// The most bytes of one picture or file: the store accepts as many unless its `BlobPolicy` says otherwise.
     public var maxBlobBytes = 16 << 20

@@ -16,7 +16,7 @@ public import Foundation
 /// `SyncStore.check(_:)` reports an id type that a collection does not use; so does opening the store with `models`.
 public protocol SyncModelID: Hashable, Codable, Sendable {
     /// The value that identifies the record.
-    var place: SyncModelKey { get }
+    var key: SyncModelKey { get }
 }
 
 /// The value that identifies a record.
@@ -29,15 +29,15 @@ public enum SyncModelKey: Hashable, Sendable {
 
 extension UUID: SyncModelID {
     /// The UUID itself.
-    public var place: SyncModelKey { .id(self) }
+    public var key: SyncModelKey { .id(self) }
 }
 
 extension String: SyncModelID {
     /// The text as the key.
-    public var place: SyncModelKey { .key(self) }
+    public var key: SyncModelKey { .key(self) }
 }
 
 extension SyncModelID where Self: RawRepresentable, RawValue == String {
     /// The wrapped text as the key.
-    public var place: SyncModelKey { .key(rawValue) }
+    public var key: SyncModelKey { .key(rawValue) }
 }

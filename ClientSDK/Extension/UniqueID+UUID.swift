@@ -29,6 +29,14 @@ extension UUID {
 extension ScopeID {
     /// The scope that a record opens, by the record's id.
     public init(record id: UUID) { self.init(record: UniqueID(id)) }
+
+    /// Returns the scope that a record opens, by the record's id: `in: .of(list.id)`.
+    public static func of(_ id: UUID) -> ScopeID { ScopeID(record: id) }
+
+    /// Returns the scope that a record opens: `in: .of(list)`.
+    public static func of<Model: RecordModel>(_ model: Model) -> ScopeID where Model.ID == UUID {
+        ScopeID(record: model.id)
+    }
 }
 
 extension FieldValue {

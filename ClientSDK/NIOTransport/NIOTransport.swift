@@ -7,13 +7,13 @@ public import Tidemark
 ///     try await store.connect(to: "https://sync.example.com", transport: NIOTransport()) { try await auth.token() }
 public struct NIOTransport: Transport {
     /// The most bytes of one inbound message; a longer one ends the connection.
-    private let messageBytesMax: Int
+    private let maxMessageBytes: Int
     /// PEM file of the authorities to trust instead of the system's.
     let trustRootsFile: String?
 
     /// - Parameter trustRootsFile: PEM file of the authorities to trust instead of the system's.
-    public init(messageBytesMax: Int = 4 * 1_048_576, trustRootsFile: String? = nil) {
-        self.messageBytesMax = messageBytesMax
+    public init(maxMessageBytes: Int = 4 * 1_048_576, trustRootsFile: String? = nil) {
+        self.maxMessageBytes = maxMessageBytes
         self.trustRootsFile = trustRootsFile
     }
 
@@ -26,7 +26,7 @@ public struct NIOTransport: Transport {
             let socket = try await NIOWebSocketClient.connect(
                 host: address.host, port: address.port, path: address.path + "/v1/sync", useTLS: address.usesTLS,
                 headers: [],
-                maxMessageBytes: messageBytesMax, group: MultiThreadedEventLoopGroup.singleton,
+                maxMessageBytes: maxMessageBytes, group: MultiThreadedEventLoopGroup.singleton,
                 trustRootsFile: trustRootsFile)
             return NIOTransportConnection(socket: socket)
         } catch let error as NIOTransportError {

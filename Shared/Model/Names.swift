@@ -44,6 +44,9 @@ public struct ScopeID: NameID {
 
     /// The scope that the record `id` opens.
     public init(record id: LocalID) { self.init(id.description) }
+
+    /// Returns the scope that the record opens.
+    public static func of(_ id: LocalID) -> ScopeID { ScopeID(record: id) }
 }
 
 /// The position of a change in its workspace's order; 1 is the first, 0 means "before everything".

@@ -67,7 +67,7 @@ import TidemarkTestKit
         try await store.repository(TaskList.self).create(TaskList(members: ["ann"]))
         try await kit.whileRunning {
             let current = try await store.syncNow()
-            print(current.phase, current.pending)
+            print(current.connection, current.pending)
             let diagnostics = try await store.diagnostics()
             for write in diagnostics.outbox { print(write.number, write.state, write.lastError ?? "") }
             #expect(diagnostics.outbox.isEmpty)

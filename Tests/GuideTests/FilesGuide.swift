@@ -17,14 +17,14 @@ import TidemarkTestKit
         do {
             let store = ann.store
 
-            let scope = ScopeID(record: list)
+            let scope = ScopeID.of(list)
             try await store.write { batch in
                 let digest = batch.addBlob(jpeg, in: scope)
                 batch.create(Picture(listId: list, file: digest))
             }
         }
         try await kit.settle()
-        let scope = ScopeID(record: list)
+        let scope = ScopeID.of(list)
         let picture = try #require(try await bob.store.repository(Picture.self).readAll().first)
         let digest = picture.file
         let code = try await kit.whileRunning { () -> BlobError.Code? in
@@ -55,7 +55,7 @@ import TidemarkTestKit
     private func sendAgain(_ store: SyncStore, _ digest: BlobDigest, _ scope: ScopeID) async throws {
         if try await store.blobs.unsent().first?.failure == nil {
             for try await status in store.blobs.status(of: digest, in: scope) {
-                if case .rejected(let why) = status { print("refused", why.rawValue) }
+                if case .rejected(let why) = status { print(why.rawValue) }
                 if status == .held { break }
             }
         }

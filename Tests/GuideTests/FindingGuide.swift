@@ -18,15 +18,16 @@ import Tidemark
 
         let one = try await cards.read(id)
         let ofBoard = try await cards.readAll(in: .of(board))  // what belongs to the board's scope
-        let some = try await cards.readAll(where: .equals("id", .id(id)).or(.equals("id", .id(other))))
-        let same = try await cards.readAll(where: .equals("boardId", .id(board)))  // by a reference
+        let some = try await cards.readAll(where: .is(\.id, oneOf: [id, other]))
+        let same = try await cards.readAll(where: \.boardId == board)  // by a reference
         #expect(one?.title == "Milk and bread" && ofBoard.count == 2 && some.count == 2 && same.count == 2)
 
         let urgent = Filter.equals("phase", "open").and(.less("due", .date(tomorrow)))
         let tagged = Filter.contains("tags", "red").or(.equals("due", .null).negated)
         let unsent = Filter.differs("syncState", "synced")
         let page = try await cards.readAll(
-            where: urgent.and(tagged.or(unsent)), order: .descending("due"), limit: 50, in: .of(board))
+            where: .named(urgent.and(tagged.or(unsent))), order: [.named(.descending("due"))], limit: 50,
+            in: .of(board))
         #expect(page.map(\.id) == [id])
         #expect(try await cards.search("milk bre").map(\.model.id) == [id])
     }
@@ -62,6 +63,6 @@ func follow(a id: UUID, through cards: Repository<Card>, of board: UUID) async t
 func keep(_ store: SyncStore, _ board: UUID, _ archive: UUID) async throws {
     try await store.setRetention(.pinned, in: .of(board))  // nothing of it goes, until it is said otherwise
     try await store.setRetention(.newest(200), in: .of(archive))  // its own budget, of each collection
-    try await store.evict(scope: ScopeID(record: archive), keepingLast: 50)  // now, and of no other
+    try await store.evict(scope: .of(archive), keepingLast: 50)  // now, and of no other
     for usage in try await store.usage().prefix(10) { print(usage.scope, usage.records, usage.bytes, usage.retention) }
 }

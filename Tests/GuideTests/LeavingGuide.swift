@@ -13,7 +13,7 @@ import Tidemark
         try await makeRoom(in: store)
 
         let left = try await store.statistics()
-        if left.pending + left.rejected > 0 { print("not sent yet: \(left.pending), refused: \(left.rejected)") }
+        if left.pending + left.rejected > 0 { print("not sent yet: \(left.pending), rejected: \(left.rejected)") }
         try await store.signOut(keeping: .pending)
 
         let again = try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)

@@ -22,7 +22,7 @@ func observe(store: SyncStore, list: UUID, task: UUID) async throws {
 
     for try await all in tasks.observe(in: .of(list), whenFilled: true) { print(all.count) }
 
-    for try await isFilling in store.isFilling(ScopeID(record: list)) { print(isFilling ? "loading" : "all here") }
+    for try await isFilling in store.isFilling(.of(list)) { print(isFilling ? "loading" : "all here") }
 
     for await status in store.status {
         switch status.activity {

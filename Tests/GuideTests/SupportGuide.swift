@@ -33,8 +33,8 @@ import TidemarkTestKit
         #expect(!report.isEmpty && texts.isEmpty)
 
         for lost in try await store.lostRecords() where !lost.isBack { print(lost.collection, lost.record, lost.body) }
-        for parked in try await store.outbox.rejected() {
-            for last in try await parked.lastKnown() { print("was, before: \(last.body)") }
+        for write in try await store.outbox.rejected() {
+            for last in try await write.lastKnown() { print("was, before: \(last.body)") }
         }
         try await store.discardLostRecords()  // once nobody needs it
         #expect(try await store.lostRecords().isEmpty)

@@ -87,7 +87,7 @@ private struct Approval: SyncModel {
             switch step {
             case .queued, .sending, .resending: continue
             case .committed(let seq, _): print("accepted at \(seq)")
-            case .rejected(let rejection): print("refused: \(rejection.message)")
+            case .rejected(let rejection): print("rejected: \(rejection.message)")
             }
         }
         let again = try await store.receipt(for: receipt.id)
@@ -133,9 +133,9 @@ private struct Approval: SyncModel {
         try await kit.settle()
         #expect(try await tasks.read(milk)?.syncState == .failed)
 
-        for failed in try await store.outbox.stalled() where failed.needsRetry {
-            print(failed.reason ?? "", failed.mutations.count)
-            try await failed.retry()
+        for write in try await store.outbox.stalled() where write.needsRetry {
+            print(write.reason ?? "", write.mutations.count)
+            try await write.retry()
         }
         try await kit.settle()
         #expect(try await store.outbox.stalled().isEmpty)
@@ -143,8 +143,8 @@ private struct Approval: SyncModel {
 
         try await refuse(kit, client, list) { try await tasks.create(Todo(listId: list, title: "Too late")) }
         #expect(try await store.outbox.rejected().map(\.rejection.code) == [.revoked])
-        for parked in try await store.outbox.rejected() {
-            if parked.rejection.code == .revoked { try await parked.discard() } else { try await parked.retry() }
+        for write in try await store.outbox.rejected() {
+            if write.rejection.code == .revoked { try await write.discard() } else { try await write.retry() }
         }
         #expect(try await store.outbox.rejected().isEmpty)
 
@@ -156,8 +156,8 @@ private struct Approval: SyncModel {
             }
         }
 
-        let refused = try await store.outbox.rejected()
-        try await refused.first?.edit { mutations in mutations.removeAll { $0.key.id == UniqueID(wrong) } }
+        let rejected = try await store.outbox.rejected()
+        try await rejected.first?.edit { mutations in mutations.removeAll { $0.key.id == UniqueID(wrong) } }
 
         try await kit.settle()
         #expect(try kit.rows(of: Todo.self).filter { [right, wrong].contains($0.id) }.map(\.title) == ["right"])

@@ -60,7 +60,7 @@ struct MessageClock: Sendable {
 }
 
 extension Message {
-    /// True when the sender's clock was more than a day ahead of the server's: use `created`, not `sentAt`.
+    /// True when the sender's clock was more than a day ahead of the server's: use `createdAt`, not `sentAt`.
     public var isClockAhead: Bool {
         sentAt.timeIntervalSince(createdAt) > Double(MessageClock.aheadMax) / 1_000
     }

@@ -14,22 +14,21 @@ struct MessageSearch: Sendable {
         switch order {
         case .relevance: return try found(snapshot, order: .relevance)
         case .newestFirst:
-            let latestFirst = SearchOrder.by(.descending("sentAt"))
+            let latestFirst = SearchOrder<MessageRecord>.by(\.sentAt, .descending)
             let clock = try MessageClock(now: now, in: conversation, snapshot)
             guard try clock.isAnyAhead(in: conversation, snapshot) else {
                 return try found(snapshot, order: latestFirst)
             }
-            let latest = FieldValue.date(clock.latest)
-            let believed = try found(snapshot, where: .atMost("sentAt", latest), order: latestFirst)
+            let believed = try found(snapshot, where: \.sentAt <= clock.latest, order: latestFirst)
             // Sorted by the order of their creation.
-            let ahead = try found(snapshot, where: .greater("sentAt", latest), order: .newestFirst)
+            let ahead = try found(snapshot, where: \.sentAt > clock.latest, order: .newestFirst)
             let all = (believed + ahead).sorted { clock.isEarlier($1.message, $0.message) }
             return Array(all.prefix(limit))
         }
     }
 
     private func found(
-        _ snapshot: StoreSnapshot, where filter: Filter? = nil, orderBy order: SearchOrder
+        _ snapshot: StoreSnapshot, where filter: ModelFilter<MessageRecord> = .all, order: SearchOrder<MessageRecord>
     ) throws -> [MessageHit] {
         let hits = try snapshot.search(
             text, in: MessageRecord.self, where: filter, order: order, limit: limit,
@@ -57,5 +56,5 @@ public enum MessageSearchOrder: Hashable, Sendable {
     /// The best matches first.
     case relevance
     /// The latest first, in the order of a conversation.
-    case recency
+    case newestFirst
 }

@@ -165,7 +165,8 @@ final class StoredMessages: MessageRepository {
 
     private func failure(of message: UUID) async throws -> Failure? {
         try await store.read { snapshot in
-            if let refused = try snapshot.rejectedCreations(MessageRecord.self).first(where: { $0.model.id == message }) {
+            if let refused = try snapshot.rejectedCreations(MessageRecord.self).first(where: { $0.model.id == message })
+            {
                 return .refused(refused.transaction)
             }
             let pending = try snapshot.pendingWrites(to: [message], of: MessageRecord.collection)

@@ -47,7 +47,9 @@ import TidemarkTestKit
                 for try await page in chat.messages.observe(conversation.id, newest: 20) { show(page) }
             } else {
                 let status = try await chat.store.syncNow()
-                if case .rejected(let reason) = status.connection { throw ExampleFailure(reason: "not sent: \(reason)") }
+                if case .rejected(let reason) = status.connection {
+                    throw ExampleFailure(reason: "not sent: \(reason)")
+                }
                 switch status.activity {
                 case .offline, .updateRequired, .error:
                     throw ExampleFailure(reason: "not sent: \(chat.store.currentStatus.connection)")

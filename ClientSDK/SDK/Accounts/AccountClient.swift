@@ -7,10 +7,10 @@ import TidemarkModel
 ///     let user = try await accounts.logIn("ann@example.com", password: password, client: device)
 ///     try store.connect(to: server, transport: transport) { try await accounts.token() }
 ///
-/// The client keeps a new sign-in before it uses it, and uses it until the next one is kept: a lost answer signs nobody
-/// out.
+/// The client stores a new sign-in before it uses it, and uses it until the next one is stored: a lost answer signs
+/// nobody out.
 ///
-/// Create one client for each account on a device. Two that share one keeper sign the device out.
+/// Create one client for each account on a device. Two that share one storage sign the device out.
 public actor AccountClient {
     /// Carries a call to the server.
     ///
@@ -21,7 +21,7 @@ public actor AccountClient {
     /// - Throws: any error of the network. The client passes it on and signs nobody out.
     public typealias Post = @Sendable (_ path: String, _ body: Data) async throws -> (status: Int, body: Data)
 
-    private let keeper: any SignInStorage
+    private let storage: any SignInStorage
     private let workspace: String?
     private let post: Post
     private var isBusy = false
@@ -29,11 +29,11 @@ public actor AccountClient {
 
     /// - Parameters:
     ///   - workspace: the workspace, where the server has several with accounts; `nil` for its only one.
-    ///   - keeper: stores the sign-in, usually in a keychain.
+    ///   - storage: stores the sign-in, usually in a keychain.
     ///   - post: carries the calls.
-    public init(workspace: String? = nil, keeping keeper: any SignInStorage, post: @escaping Post) {
+    public init(workspace: String? = nil, storage: any SignInStorage, post: @escaping Post) {
         self.workspace = workspace
-        self.keeper = keeper
+        self.storage = storage
         self.post = post
     }
 
@@ -82,13 +82,13 @@ public actor AccountClient {
     ///   ``AccountFailure/unavailable(retryAfter:)`` and errors of `post` are temporary: the sign-in stays valid.
     public func token() async throws -> String {
         try await alone {
-            guard let kept = try await keeper.signIn() else { throw AccountFailure.signedOut }
+            guard let kept = try await storage.load() else { throw AccountFailure.signedOut }
             let fields: Fields
             do {
                 fields = try await call("refresh", ["refresh": kept.refresh])
             } catch AccountFailure.rejected {
-                // A login may have replaced the sign-in meanwhile: then it is kept.
-                if try await keeper.signIn() == kept { try await keeper.keep(nil) }
+                // A login may have replaced the sign-in meanwhile: then it stays.
+                if try await storage.load() == kept { try await storage.save(nil) }
                 throw AccountFailure.signedOut
             }
             return try await keep(fields).token
@@ -99,8 +99,8 @@ public actor AccountClient {
     /// throws, and tokens that were already issued stay valid until they expire.
     public func logOut() async throws {
         try await alone {
-            guard let kept = try await keeper.signIn() else { return }
-            try await keeper.keep(nil)
+            guard let kept = try await storage.load() else { return }
+            try await storage.save(nil)
             _ = try await call("logout", ["refresh": kept.refresh])
         }
     }
@@ -117,7 +117,7 @@ public actor AccountClient {
         guard case .string(let name)? = fields["user"], let user = UserID(checking: name),
             case .string(let token)? = fields["token"], case .string(let refresh)? = fields["refresh"]
         else { throw AccountFailure.notAnAnswer }
-        try await keeper.keep(StoredSignIn(user: name, refresh: refresh))
+        try await storage.save(StoredSignIn(user: name, refresh: refresh))
         return (user, token)
     }
 

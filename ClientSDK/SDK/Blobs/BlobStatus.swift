@@ -6,11 +6,12 @@ public enum BlobStatus: Hashable, Sendable {
     case held
     /// Not on the device; the server may have them.
     case absent
-    /// On the device, and refused by the server. They stay, and are sent again by `Blobs.retry` and at the next launch.
-    case failed(BlobFailure)
+    /// On the device, and rejected by the server. They stay, and are sent again by `Blobs.retry` and at the next
+    /// launch.
+    case rejected(BlobFailure)
 }
 
-/// The reason why the server refused a blob permanently.
+/// The reason why the server rejected a blob permanently.
 public enum BlobFailure: String, Codable, Hashable, Sendable {
     /// The blob is larger than the server accepts.
     case tooLarge = "too_large"

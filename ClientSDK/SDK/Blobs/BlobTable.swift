@@ -92,7 +92,7 @@ struct BlobTable {
             let key = try row.blobKey(0)
             return UnsentBlob(
                 digest: key.digest, scope: key.scope, byteCount: Int(try row.integer(2)),
-                since: Date(milliseconds: try row.integer(3)), attempts: Int(try row.integer(4)),
+                addedAt: Date(milliseconds: try row.integer(3)), attempts: Int(try row.integer(4)),
                 failure: try row.optionalText(5).map { BlobFailure(rawValue: $0) ?? .invalid },
                 lastError: try row.optionalText(6))
         }
@@ -107,7 +107,7 @@ struct BlobTable {
         let sql = "SELECT state, failure FROM tidemark_blob WHERE scope = ? AND digest = ?"
         guard let row = try db.first(sql, [key.scope.text, key.digest.text]) else { return .absent }
         guard try row.text(0) == State.waiting.rawValue else { return .held }
-        return try row.optionalText(1).map { .failed(BlobFailure(rawValue: $0) ?? .invalid) } ?? .waiting
+        return try row.optionalText(1).map { .rejected(BlobFailure(rawValue: $0) ?? .invalid) } ?? .waiting
     }
 
     /// Returns the bytes of the blobs in that state; a blob in several scopes counts once.

@@ -5,7 +5,7 @@ public import TidemarkModel
 /// The bytes that records refer to: photos, files. They travel apart from the records: to the server as soon as there
 /// is a connection, from it when the app looks.
 ///
-///     let scope = ScopeID(record: room.id)
+///     let scope = ScopeID.of(room)
 ///     try await store.write { t in
 ///         let digest = t.addBlob(jpeg, in: scope)                        // durable together with the record
 ///         t.create(Photo(room: room.id, file: digest))

@@ -9,8 +9,8 @@ public struct UnsentBlob: Hashable, Sendable {
     public let scope: ScopeID
     /// The number of bytes.
     public let byteCount: Int
-    /// The time of the keep, by the device's clock.
-    public let since: Date
+    /// The time when they were added, by the device's clock.
+    public let addedAt: Date
     /// The number of failed attempts since the last request to send the bytes.
     public let attempts: Int
     /// The reason why the server refused the bytes; `nil` while they are tried again automatically.
@@ -19,13 +19,13 @@ public struct UnsentBlob: Hashable, Sendable {
     public let lastError: String?
 
     public init(
-        digest: BlobDigest, scope: ScopeID, byteCount: Int, since: Date, attempts: Int = 0,
+        digest: BlobDigest, scope: ScopeID, byteCount: Int, addedAt: Date, attempts: Int = 0,
         failure: BlobFailure? = nil, lastError: String? = nil
     ) {
         self.digest = digest
         self.scope = scope
         self.byteCount = byteCount
-        self.since = since
+        self.addedAt = addedAt
         self.attempts = attempts
         self.failure = failure
         self.lastError = lastError

@@ -9,9 +9,9 @@ import TidemarkModel
 ///
 /// It applies to collections whose records belong to a scope by a field, such as the messages of conversations. Scopes'
 /// own records and shared ones are always kept. Unsent records, and those that they refer to, are never evicted. Nor
-/// are those that `SyncStore.setRetention(_:in:)` pins; that call can also give a scope a number of its own. Evicted records
-/// come back when an observed list has room for more records than there are, and when `Repository.loadOlder` asks for
-/// them.
+/// are those that `SyncStore.setRetention(_:in:)` pins; that call can also give a scope a number of its own. Evicted
+/// records come back when an observed list has room for more records than there are, and when `Repository.loadOlder`
+/// asks for them.
 ///
 /// **Even of the user's own records only 100 MB stay** by default: the server has the others. Set `maxBytes` to `nil`
 /// for an app that must show everything without a network.

@@ -26,7 +26,7 @@ public struct ScopeUsage: Hashable, Sendable, Identifiable {
                 """
             for row in try db.all(sql) {
                 let scope = ScopeID(try row.text(0))
-                var usage = usages[scope] ?? ScopeUsage(scope: scope, records: [:], bytes: 0, keeping: .policy)
+                var usage = usages[scope] ?? ScopeUsage(scope: scope, records: [:], bytes: 0, retention: .policy)
                 usage.records[collection.name] = Int(try row.integer(1))
                 usage.bytes += try row.integer(2)
                 usages[scope] = usage

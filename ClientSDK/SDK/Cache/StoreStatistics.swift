@@ -8,7 +8,7 @@ public struct StoreStatistics: Codable, Hashable, Sendable {
         public var all: Int
         /// The number of these that are not settled yet.
         public var pending: Int
-        /// The number of these that were refused or got no answer.
+        /// The number of these with the state `failed`: rejected, or without an answer.
         public var failed: Int
 
         public init(all: Int, pending: Int = 0, failed: Int = 0) {
@@ -27,23 +27,31 @@ public struct StoreStatistics: Codable, Hashable, Sendable {
     /// The transactions that are written and not settled.
     public var pending: Int
     /// The transactions that got no answer too often.
-    public var failed: Int
-    /// The transactions that were refused.
-    public var parked: Int
+    public var stalled: Int
+    /// The transactions that the server rejected.
+    public var rejected: Int
     /// The records that were evicted since the file was made.
     public var evicted: Int
 
     public init(
         collections: [String: Rows] = [:], fileBytes: Int64 = 0, usedBytes: Int64 = 0, pending: Int = 0,
-        failed: Int = 0, parked: Int = 0, evicted: Int = 0
+        stalled: Int = 0, rejected: Int = 0, evicted: Int = 0
     ) {
         self.collections = collections
         self.fileBytes = fileBytes
         self.usedBytes = usedBytes
         self.pending = pending
-        self.failed = failed
-        self.parked = parked
+        self.stalled = stalled
+        self.rejected = rejected
         self.evicted = evicted
+    }
+
+    // The names in JSON, which reports contain.
+    private enum CodingKeys: String, CodingKey {
+        case collections, fileBytes, usedBytes, pending
+        case stalled = "failed"
+        case rejected = "parked"
+        case evicted
     }
 
     /// The rows of all collections.
@@ -63,6 +71,6 @@ public struct StoreStatistics: Codable, Hashable, Sendable {
         let (counts, size) = (try SyncCounts.fetch(db), FileSize(db: db))
         return StoreStatistics(
             collections: collections, fileBytes: try size.total(), usedBytes: try size.used(), pending: counts.pending,
-            failed: counts.failed, parked: counts.parked, evicted: Int(try Meta.evicted.integer(db) ?? 0))
+            stalled: counts.stalled, rejected: counts.rejected, evicted: Int(try Meta.evicted.integer(db) ?? 0))
     }
 }

@@ -25,7 +25,7 @@ extension SyncStore {
         try database.evict(policy, now: environment.now())
     }
 
-    /// Forgets all records that the server has, and returns the space to the disk; unsent and refused writes stay.
+    /// Forgets all records that the server has, and returns the space to the disk; unsent and rejected writes stay.
     /// While connected it is filled again at once, as far as the policy says.
     @concurrent public func clearCache() async throws {
         try database.clearCache()
@@ -34,9 +34,9 @@ extension SyncStore {
 
     /// The part of an account that stays on the device after its user signed out.
     public enum Kept: Hashable, Sendable {
-        /// Nothing: the files are deleted, including damaged ones that were set aside, and unsent writes are lost.
+        /// Nothing: the files are deleted, including damaged ones that were moved aside, and unsent writes are lost.
         case nothing
-        /// Unsent and refused writes: they continue when the same account signs in again.
+        /// Unsent and rejected writes: they continue when the same account signs in again.
         case pending
         /// Everything, for a user who comes back soon.
         case everything

@@ -11,5 +11,5 @@ extension SyncStore {
     ///
     /// Differing records are fetched again; pending writes stay. `diagnostics().comparison` has the progress and the
     /// findings. Nothing happens without a connection, or if the server is too old for this.
-    public func compare() { syncing.ask(.compare) }
+    public func compareWithServer() { syncing.ask(.compare) }
 }

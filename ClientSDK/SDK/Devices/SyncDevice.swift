@@ -10,9 +10,9 @@ public struct SyncDevice: Identifiable, Hashable, Sendable {
     /// The name and version of its app, such as `shop 2.4.1`; `nil` when the device never sent them.
     public let app: String?
     /// The time of its first connection.
-    public let registered: Date
+    public let registeredAt: Date
     /// The time when the server last saw it, with a resolution of 15 minutes.
-    public let lastSeen: Date
+    public let lastSeenAt: Date
     /// True when it is connected to the same server process as this device. Connections to other processes are not
     /// known.
     public let isConnected: Bool
@@ -22,32 +22,32 @@ public struct SyncDevice: Identifiable, Hashable, Sendable {
     /// The number of changes that it was behind at its last connection; `nil` when unknown.
     public let lag: Int?
     /// The time when it was signed out: earlier tokens are no longer valid. It may have signed in again since.
-    public let signedOut: Date?
+    public let signedOutAt: Date?
 
     /// Creates a device for previews and tests of an app's own screens.
     public init(
-        id: String, isThisDevice: Bool = false, app: String? = nil, registered: Date, lastSeen: Date,
-        isConnected: Bool = false, pending: Int? = nil, lag: Int? = nil, signedOut: Date? = nil
+        id: String, isThisDevice: Bool = false, app: String? = nil, registeredAt: Date, lastSeenAt: Date,
+        isConnected: Bool = false, pending: Int? = nil, lag: Int? = nil, signedOutAt: Date? = nil
     ) {
         self.id = id
         self.isThisDevice = isThisDevice
         self.app = app
-        self.registered = registered
-        self.lastSeen = lastSeen
+        self.registeredAt = registeredAt
+        self.lastSeenAt = lastSeenAt
         self.isConnected = isConnected
         self.pending = pending
         self.lag = lag
-        self.signedOut = signedOut
+        self.signedOutAt = signedOutAt
     }
 
     init(_ device: ListedDevice, of caller: String?) {
         func date(_ time: Int64) -> Date { Date(timeIntervalSince1970: Double(time) / 1_000) }
         let name = device.id.description
         self.init(
-            id: name, isThisDevice: name == caller, app: device.app, registered: date(device.registered),
-            lastSeen: date(device.seen), isConnected: device.isConnected,
+            id: name, isThisDevice: name == caller, app: device.app, registeredAt: date(device.registered),
+            lastSeenAt: date(device.seen), isConnected: device.isConnected,
             pending: device.pending.map { Int(clamping: $0) }, lag: device.lag.map { Int(clamping: $0) },
-            signedOut: device.revoked.map(date))
+            signedOutAt: device.revoked.map(date))
     }
 }
 

@@ -6,7 +6,7 @@ extension SyncStore {
     /// Returns the account's devices: this one first, then the others, the last seen first. Asks the server; the store
     /// must be connecting (``connect(to:transport:logger:token:)``).
     ///
-    ///     for device in try await store.devices() where !device.isThisDevice { print(device.app ?? "?", device.lastSeen) }
+    ///     for device in try await store.devices() where !device.isThisDevice { print(device.lastSeenAt) }
     ///
     /// - Throws: ``DeviceError``.
     public func devices() async throws -> [SyncDevice] {
@@ -32,7 +32,9 @@ extension SyncStore {
             place = next
         } while true
         return devices.sorted { one, other in
-            (one.isThisDevice ? 0 : 1, other.lastSeen, one.id) < (other.isThisDevice ? 0 : 1, one.lastSeen, other.id)
+            (one.isThisDevice ? 0 : 1, other.lastSeenAt, one.id) < (
+                other.isThisDevice ? 0 : 1, one.lastSeenAt, other.id
+            )
         }
     }
 

@@ -42,7 +42,7 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     public var collections: [CollectionState]
     /// The blobs: bytes that records refer to.
     public var blobs: BlobState
-    /// The records that reads of this process set aside because their model cannot hold them, sorted by collection and
+    /// The records that reads of this process left out because their model cannot hold them, sorted by collection and
     /// id; at most a thousand. Empty when a file is inspected from outside.
     public var undecodable: [UndecodableState]
     /// The filters of this process that no index answers, sorted by collection and fields. Each such read scans all

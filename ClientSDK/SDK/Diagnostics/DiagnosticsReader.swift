@@ -91,7 +91,7 @@ struct DiagnosticsReader {
             unsent: try table.unsent().map { blob in
                 Diagnostics.BlobState.Unsent(
                     digest: String(blob.digest.text.prefix(12)), scope: blob.scope.text, bytes: Int64(blob.byteCount),
-                    since: blob.since, attempts: Int64(blob.attempts), failure: blob.failure?.rawValue,
+                    since: blob.addedAt, attempts: Int64(blob.attempts), failure: blob.failure?.rawValue,
                     lastError: blob.lastError)
             })
     }

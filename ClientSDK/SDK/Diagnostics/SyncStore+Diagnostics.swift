@@ -37,8 +37,8 @@ extension SyncStore {
     /// keys and ISO dates.
     ///
     /// An operator can compare it with the server's data (`tidemark verify --device`), and `tide replay` repeats the
-    /// recorded steps. It contains no field values, unless ``FlightRecording/recordsValues`` was set. The call reads and
-    /// hashes the whole copy: about a second for each 100,000 records.
+    /// recorded steps. It contains no field values, unless ``FlightRecording/recordsValues`` was set. The call reads
+    /// and hashes the whole copy: about a second for each 100,000 records.
     ///
     /// - Throws: `StoreError` when the file cannot be read, or contains data that no SDK wrote.
     public func exportReport() async throws -> Data {

@@ -7,7 +7,7 @@ public struct CollectionStatus: Hashable, Sendable {
     /// Records with writes that the server has not settled.
     public var pending: Int
     /// Records with writes that got no answer too often, or that wait behind such writes.
-    public var failed: Int
+    public var stalled: Int
     /// The number of the account's scopes that are filled with the collection's records, as far back as the cache's
     /// policy says.
     public var filled: SyncProgress
@@ -17,11 +17,11 @@ public struct CollectionStatus: Hashable, Sendable {
     public var lastSync: Date?
 
     public init(
-        pending: Int = 0, failed: Int = 0, filled: SyncProgress = SyncProgress(done: 0, total: 0),
+        pending: Int = 0, stalled: Int = 0, filled: SyncProgress = SyncProgress(done: 0, total: 0),
         lastSync: Date? = nil
     ) {
         self.pending = pending
-        self.failed = failed
+        self.stalled = stalled
         self.filled = filled
         self.lastSync = lastSync
     }
@@ -47,7 +47,7 @@ public struct CollectionStatus: Hashable, Sendable {
         let isCurrent = try progress.done == progress.total && pages.integer(2) == 0
         let synced = try Meta.synced.integer(db)
         return CollectionStatus(
-            pending: Int(try waiting.integer(0)), failed: Int(try waiting.integer(1)), filled: progress,
+            pending: Int(try waiting.integer(0)), stalled: Int(try waiting.integer(1)), filled: progress,
             lastSync: isCurrent ? synced.map { Date(milliseconds: $0) } : nil)
     }
 }

@@ -4,8 +4,8 @@ import TidemarkLock
 /// The numbers of a status that are counted in the database.
 struct SyncCounts: Hashable, Sendable {
     var pending = 0
-    var failed = 0
-    var parked = 0
+    var stalled = 0
+    var rejected = 0
     var unsentBlobs = 0
     var rejectedBlobs = 0
     var filled = SyncProgress(done: 0, total: 0)
@@ -18,11 +18,11 @@ struct SyncCounts: Hashable, Sendable {
             let count = Int(try row.integer(1))
             switch OutboxEntry.State(rawValue: try row.text(0)) {
             case .queued, .sending, .reoffered: counts.pending += count
-            case .withdrawn, .waiting: counts.failed += count
+            case .withdrawn, .waiting: counts.stalled += count
             case .held, .void, .settled, .refused, nil: break
             }
         }
-        counts.parked = Int(try db.first("SELECT count(*) FROM tidemark_parked")?.integer(0) ?? 0)
+        counts.rejected = Int(try db.first("SELECT count(*) FROM tidemark_parked")?.integer(0) ?? 0)
         if let row = try db.first("SELECT count(*), count(failure) FROM tidemark_blob WHERE state = 'waiting'") {
             counts.rejectedBlobs = Int(try row.integer(1))
             counts.unsentBlobs = Int(try row.integer(0)) - counts.rejectedBlobs
@@ -45,8 +45,8 @@ extension SyncProgress {
 
 extension SyncStatus {
     mutating func take(_ counts: SyncCounts) {
-        (pending, failed) = (counts.pending, counts.failed)
-        (parked, filled) = (counts.parked, counts.filled)
+        (pending, stalled) = (counts.pending, counts.stalled)
+        (rejected, filled) = (counts.rejected, counts.filled)
         (unsentBlobs, rejectedBlobs) = (counts.unsentBlobs, counts.rejectedBlobs)
     }
 }

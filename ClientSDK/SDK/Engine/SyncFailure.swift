@@ -53,7 +53,7 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case protocolViolation = "protocol_violation"
         /// A message was larger than the server accepts.
         case tooLarge = "too_large"
-        /// Some writes got no answer too often, and are withheld for a while.
+        /// Some writes stalled: they got no answer too often, and are sent again later.
         case writesStalled = "writes_withheld"
         /// The user has more scopes than a connection holds: the oldest are not on this device. All others are in sync.
         case scopesLeftOut = "scopes_left_out"

@@ -4,8 +4,8 @@ public import Foundation
 ///
 ///     for await status in store.status { line.show(status.activity, pending: status.pending) }
 public struct SyncStatus: Hashable, Sendable {
-    /// The engine's phase, step by step; `activity` is what to show.
-    public var phase: ConnectionState
+    /// The state of the connection, step by step; `activity` is what to show.
+    public var connection: ConnectionState
     /// The server time up to which the local copy is known to be complete; `nil` before the first time.
     public var lastSync: Date?
     /// The number of transactions that are written here and not settled.
@@ -13,12 +13,12 @@ public struct SyncStatus: Hashable, Sendable {
     /// The number of transactions that got no answer too often, and of those behind them in the same scopes. They are
     /// kept and shown. They are tried again with the next connection or launch, after half a minute or more on a
     /// connection that lasts, or by `Outbox.retryStalled()`.
-    public var failed = 0
-    /// The number of transactions that the server refused for good; see `Outbox.rejected()`.
-    public var parked = 0
+    public var stalled = 0
+    /// The number of transactions that the server rejected for good; see `Outbox.rejected()`.
+    public var rejected = 0
     /// The number of blobs that are stored here and not at the server yet.
     public var unsentBlobs = 0
-    /// The number of blobs that the server refused; see `Blobs.unsent()`.
+    /// The number of blobs that the server rejected; see `Blobs.unsent()`.
     public var rejectedBlobs = 0
     /// The part of the account's visible records that is on the device.
     public var filled = SyncProgress(done: 0, total: 0)
@@ -41,18 +41,18 @@ public struct SyncStatus: Hashable, Sendable {
     public var pushPause: PushPause?
     private var track = ActivityTrack()
 
-    public init(phase: ConnectionState, lastSync: Date?) {
-        self.phase = phase
+    public init(connection: ConnectionState, lastSync: Date?) {
+        self.connection = connection
         self.lastSync = lastSync
         track.follow(self)
     }
 
     /// True while pending writes are being sent. Otherwise they are *queued*: there is no connection, or the server
     /// wants nothing for a while.
-    public var isSending: Bool { pending > 0 && phase.isConnected && pushPause == nil }
+    public var isSending: Bool { pending > 0 && connection.isConnected && pushPause == nil }
 
     /// True when blobs are sent and fetched now.
-    var carriesBlobs: Bool { phase.isConnected && !isHoldingBlobs }
+    var carriesBlobs: Bool { connection.isConnected && !isHoldingBlobs }
 
     /// The number of blobs that are sent on this connection.
     var blobsToSend: Int { isHoldingBlobs ? 0 : unsentBlobs }
@@ -61,10 +61,10 @@ public struct SyncStatus: Hashable, Sendable {
     /// has sent its welcome: a code to switch over, and words for support.
     public var failure: SyncFailure? {
         if let failure = track.failure { return failure }
-        guard phase == .live else { return nil }
-        if failed > 0 {
+        guard connection == .live else { return nil }
+        if stalled > 0 {
             return SyncFailure(
-                .writesStalled, "writes without an answer: \(failed); they are sent again later")
+                .writesStalled, "writes without an answer: \(stalled); they are sent again later")
         }
         guard scopesLeftOut > 0 else { return nil }
         return SyncFailure(
@@ -75,7 +75,7 @@ public struct SyncStatus: Hashable, Sendable {
     ///
     /// During a new attempt it keeps reporting the failure: nothing is under way before the server answers.
     public var activity: SyncActivity {
-        switch phase {
+        switch connection {
         case .stopped: .disconnected
         case .connecting, .catchingUp, .live, .waiting, .offline, .rejected:
             if isUnderWay(track) {
@@ -92,7 +92,7 @@ public struct SyncStatus: Hashable, Sendable {
 
     /// True while connecting for the first time, taking in changes, or sending to a reachable server.
     func isUnderWay(_ track: ActivityTrack) -> Bool {
-        switch phase {
+        switch connection {
         case .stopped, .waiting, .offline, .rejected: false
         case .connecting: track.failure == nil
         case .catchingUp, .live: !track.isInStep || pending > 0 || blobsToSend > 0
@@ -111,11 +111,10 @@ public enum SyncActivity: Hashable, Sendable {
     /// starts at 0, never goes back, and reaches 1 only with `upToDate`.
     case syncing(SyncProgress)
     /// Everything is sent and taken in; changes arrive as they happen. A new scope or two are then taken in without
-    /// leaving this state: `SyncStatus.phase` and `SyncStore.isFilling(_:)` say more. `StatusLine.activity` is `disconnected`
-    /// two seconds later.
+    /// leaving this state: `SyncStatus.connection` and `SyncStore.isFilling(_:)` say more.
     case upToDate
     /// The obstacle is not the network but the server, the token or the device. Its code names it; most are tried again
-    /// automatically, see `SyncStatus.phase`.
+    /// automatically, see `SyncStatus.connection`.
     case error(reason: SyncFailure)
     /// The operator has ended this version of the app: only this one and newer ones are served (empty if the server
     /// does not name it). Nothing is lost: writes stay on the device, are shown and counted as pending, and are sent

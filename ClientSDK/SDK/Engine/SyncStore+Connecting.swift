@@ -36,8 +36,8 @@ extension SyncStore {
 
     /// Like `connect`, for the lifetime of the calling task: for programs with structured tasks. `disconnect()` or
     /// another connection ends this one; the call still returns only when its task does.
-    public func sync(
-        with url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),
+    public func run(
+        connectedTo url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),
         token: @escaping @Sendable () async throws -> String
     ) async throws {
         try Self.check(url)

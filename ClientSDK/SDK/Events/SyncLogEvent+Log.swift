@@ -140,7 +140,8 @@ extension SyncLogEvent {
         switch self {
         case .corrupted: .error
         case .overdue, .diverged, .scopesLeftOut, .protectionFailed: .warning
-        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .rejected, .stalled, .blobRejected,
+        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .rejected, .stalled,
+            .blobRejected,
             .forked, .serverWentBack, .undecodable, .compared, .evicted, .trimFailed, .recovered, .adopted, .spoolFault,
             .sharingFailed:
             .info

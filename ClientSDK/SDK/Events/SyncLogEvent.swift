@@ -23,17 +23,17 @@ public enum SyncLogEvent: Hashable, Sendable {
     /// Values were overwritten unseen: this device's by others, or others' by this device. Or they wait for the app's
     /// choice.
     case conflict(ConflictNote)
-    /// A transaction was refused for good; it is kept among the parked ones.
+    /// The server rejected a transaction for good; `Outbox.rejected()` has it.
     case rejected(transaction: UUID, rejection: Rejection, LoggedWrites)
-    /// A transaction failed too often, and is withheld: see `StalledTransaction`.
+    /// A transaction got no answer too often: see `StalledTransaction`.
     case stalled(number: Int64, reason: String, LoggedWrites)
-    /// The bytes that a record names were refused; they are kept in `Blobs.unsent()`.
+    /// The server rejected the bytes that a record names; `Blobs.unsent()` lists them.
     case blobRejected(BlobDigest, in: ScopeID, BlobFailure)
     /// The server knows this database's client id from another device; the database took a new one.
     case forked
     /// The server's database had gone back, as after the restore of a backup. This copy had seen number `from` of the
     /// order, and everything above `to` is lost there. `to` is `nil` if the server does not report it. Own writes are
-    /// offered again; those of others are in `SyncStore.lostRecords()`.
+    /// sent again; those of others are in `SyncStore.lostRecords()`.
     case serverWentBack(from: SequenceNumber, to: SequenceNumber?, LossCounts)
     /// A model cannot represent a record; lists omit it. `field` is `nil` if the model names none.
     case undecodable(collection: String, record: UUID, model: String, field: String?)
@@ -53,7 +53,7 @@ public enum SyncLogEvent: Hashable, Sendable {
     case scopesLeftOut(held: Int, leftOut: Int)
     /// Writes of extensions were adopted, and wait to be sent.
     case adopted(transactions: Int)
-    /// A file among the writes of extensions cannot be adopted, and was set aside: its name, and the reason.
+    /// A file among the writes of extensions cannot be adopted, and was moved aside: its name, and the reason.
     case spoolFault(file: String, reason: String)
     /// The folder that is shared with extensions cannot be used now; reported once for each reason, and tried again.
     case sharingFailed(reason: String)

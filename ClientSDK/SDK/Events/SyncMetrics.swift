@@ -13,10 +13,10 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
     public var milliseconds: Int64 = 0
     /// The transactions that the server accepted.
     public var committed = 0
-    /// The transactions that were refused for good.
-    public var parked = 0
-    /// The transactions that were withheld, counted each time.
-    public var withheld = 0
+    /// The transactions that the server rejected for good.
+    public var rejected = 0
+    /// The transactions that stalled, counted each time.
+    public var stalled = 0
     /// The records that were changed here and elsewhere at the same time.
     public var merged = 0
     /// The records with local values that were overwritten unseen, or wait for a choice.
@@ -33,12 +33,12 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
     public var blobsAsked = 0
     /// The number of these that were not on the device.
     public var blobsMissed = 0
-    /// The number of times that the server refused the bytes of a record.
-    public var blobsRefused = 0
+    /// The number of times that the server rejected the bytes of a record.
+    public var blobsRejected = 0
     /// The number of times that the server's database was found to have gone back.
     public var rewinds = 0
-    /// The own transactions that were lost by that and offered again.
-    public var reoffered = 0
+    /// The own transactions that were lost by that and are sent again.
+    public var resent = 0
     /// The messages that were sent over the connection, without the transport's pings.
     public var messagesSent = 0
     /// The bytes of the sent messages, without those of TLS and frames.
@@ -49,13 +49,25 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
     /// together, however much is stored here.
     public var bytesReceived: Int64 = 0
 
+    // The names in JSON, which dashboards count by.
+    private enum CodingKeys: String, CodingKey {
+        case started, succeeded, failed, milliseconds, committed
+        case rejected = "parked"
+        case stalled = "withheld"
+        case merged, conflicts, diverged, evicted, olderAsked, olderMissed, blobsAsked, blobsMissed
+        case blobsRejected = "blobsRefused"
+        case rewinds
+        case resent = "reoffered"
+        case messagesSent, bytesSent, messagesReceived, bytesReceived
+    }
+
     public init() {}
 
     /// The share of attempts that came in sync, 0 to 1; `nil` before the first one has ended.
     public var successRate: Double? { Self.share(succeeded, of: succeeded + failed) }
 
     /// The share of settled transactions that the server accepted, 0 to 1; `nil` before the first one.
-    public var acceptanceRate: Double? { Self.share(committed, of: committed + parked) }
+    public var acceptanceRate: Double? { Self.share(committed, of: committed + rejected) }
 
     /// The share of requests for older records that the device could answer itself, 0 to 1; `nil` before the first one.
     /// Everything else is always read from the device.
@@ -76,17 +88,17 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
             milliseconds += Int64(duration / .milliseconds(1))
         case .failed: failed += 1
         case .committed(let transactions, _): committed += transactions
-        case .rejected: parked += 1
-        case .stalled: withheld += 1
+        case .rejected: rejected += 1
+        case .stalled: stalled += 1
         case .merged: merged += 1
         case .conflict: conflicts += 1
         case .diverged(let difference): diverged += difference.records
         case .evicted(let records): evicted += records
         case .started: started += 1
-        case .blobRejected: blobsRefused += 1
+        case .blobRejected: blobsRejected += 1
         case .serverWentBack(_, _, let counts):
             rewinds += 1
-            reoffered += counts.resent
+            resent += counts.resent
         case .stopped, .forked, .compared, .undecodable, .trimFailed, .overdue, .corrupted, .recovered, .adopted,
             .spoolFault, .sharingFailed, .scopesLeftOut, .protectionFailed:
             break

@@ -27,7 +27,7 @@ public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
     ///   - order: as in `Repository.readAll`.
     ///   - limit: the most records that are returned; `nil` for all.
     ///   - row: only records after it in the order: pass the last row of a page to get the next one.
-    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
+    ///   - scope: only records of this scope, e.g. `.of(board)`.
     /// - Throws: `StoreError` with `unknownName` or `coding` when the query does not match the schema.
     @concurrent public func readAll(
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],
@@ -44,7 +44,7 @@ public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
     ///   - joined: selects records whose reference is on this device and matches.
     ///   - order: the order of the rows.
     ///   - limit: the most records that are returned; `nil` for all.
-    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
+    ///   - scope: only records of this scope, e.g. `.of(board)`.
     ///   - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named.
     ///   - file: the file of the call, for diagnostics; leave it out.
     ///   - line: the line of the call; leave it out.

@@ -87,7 +87,7 @@ struct DatabaseOpening {
             (try OutboxTable(db: db).pendingCount(), try Parking(db: db).parked().count)
         }
         let report = StoreRecovery(
-            damaged: URL(fileURLWithPath: damaged), reason: reason, pending: pending, parked: parked,
+            damaged: URL(fileURLWithPath: damaged), reason: reason, pending: pending, rejected: parked,
             unreadable: salvaged.unreadable, blobs: blobs, unreadableBlobs: unreadableBlobs)
         try database.change { db in try Meta.recovery.set(report.stored(at: environment.now()), db) }
         try recovery.end()

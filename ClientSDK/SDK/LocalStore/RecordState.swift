@@ -4,8 +4,8 @@ public enum RecordState: String, Codable, Hashable, Sendable {
     case synced
     /// Shows local writes that the server has not settled.
     case pending
-    /// The last local write was refused and undone, and is kept among the parked transactions. Or it got no answer too
-    /// often, and is shown and tried again later.
+    /// The last local write has not taken effect: it was rejected and undone (`Outbox.rejected()`), or it stalled and
+    /// is shown and tried again later (`Outbox.stalled()`).
     case failed
     /// Shows the server's values, while other ones of this device wait for a choice; see `SyncStore.conflicts()`.
     case conflict

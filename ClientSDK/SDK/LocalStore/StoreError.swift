@@ -17,7 +17,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         /// An argument that is never valid: a negative limit, a user without a name, a text that is not a server
         /// address.
         case invalidArgument
-        /// There is no such record or parked transaction.
+        /// There is no such record or rejected transaction.
         case notFound
         /// Only the server has the answer, and it cannot be asked now.
         case unreachable

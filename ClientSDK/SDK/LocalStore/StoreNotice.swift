@@ -7,7 +7,8 @@ public enum StoreNotice: Hashable, Sendable {
     /// comes from the server again.
     case recovered(StoreRecovery)
     /// The file came from another installation, by a copy or a backup. It continues under a client id of its own.
-    /// Writes that the other one may send too, and that would take effect twice, are parked for the app to decide.
+    /// Writes that the other one may send too, and that would take effect twice, are in `Outbox.rejected()` for the app
+    /// to decide.
     case copied
 }
 
@@ -19,9 +20,9 @@ public struct StoreRecovery: Hashable, Sendable, CustomStringConvertible {
     public var reason: String
     /// The number of transactions that will be sent.
     public var pending: Int
-    /// The number of parked transactions: those parked before, and those that may have arrived and would take effect
-    /// twice.
-    public var parked: Int
+    /// The number of transactions in `Outbox.rejected()`: those there before, and those that may have arrived and would
+    /// take effect twice.
+    public var rejected: Int
     /// The number of transactions that could be read only in part.
     public var unreadable: Int
     /// The number of unsent blobs that will be sent.
@@ -33,7 +34,7 @@ public struct StoreRecovery: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         let lost = unreadable + unreadableBlobs
         return """
-            the local database was damaged (\(reason)); of the unsent writes, \(pending) will be sent and \(parked) wait \
+            the local database was damaged (\(reason)); of the unsent writes, \(pending) will be sent and \(rejected) wait \
             for a decision\(lost > 0 ? ", and \(lost) could not be read" : ""). The rest is fetched from the server again; \
             the damaged file is \(damaged.path)
             """
@@ -43,7 +44,7 @@ public struct StoreRecovery: Hashable, Sendable, CustomStringConvertible {
     func stored(at now: Milliseconds) throws -> String {
         let damage = Diagnostics.Damage(
             found: Date(milliseconds: now), reason: reason, file: damaged.lastPathComponent, pending: pending,
-            parked: parked, unreadable: unreadable, blobs: blobs, unreadableBlobs: unreadableBlobs)
+            parked: rejected, unreadable: unreadable, blobs: blobs, unreadableBlobs: unreadableBlobs)
         return String(decoding: try JSONEncoder().encode(damage), as: UTF8.self)
     }
 }

@@ -110,7 +110,8 @@ struct OutboxTable {
 
     /// Returns the number of entries that wait without a wire number.
     func waitingCount() throws -> Int64 {
-        try db.first("SELECT count(*) FROM tidemark_outbox WHERE n >= \(Withholding.firstWaitingNumber)")?.integer(0) ?? 0
+        try db.first("SELECT count(*) FROM tidemark_outbox WHERE n >= \(Withholding.firstWaitingNumber)")?.integer(0)
+            ?? 0
     }
 
     /// Returns whether there is an entry after the number, ignoring those that wait without one.

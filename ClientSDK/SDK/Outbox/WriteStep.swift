@@ -13,7 +13,7 @@ public enum WriteStep: Hashable, Sendable {
     /// offered it again. `committed` or `rejected` follows, as for a new write; the earlier `committed` is no longer
     /// true.
     case resending
-    /// Refused for good and undone; the payload is kept among the parked transactions.
+    /// Rejected by the server for good, and undone; `Outbox.rejected()` has the payload.
     case rejected(Rejection)
 
     /// True for `committed` and `rejected`.

@@ -75,7 +75,7 @@ private struct ColumnDecodingMembers<Key: CodingKey, Source: ColumnSource>: Keye
     func superDecoder() throws -> any Decoder { try ColumnDecoder(source: source).whole }
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
-    private func index(of key: Key) throws -> Int { try source.index(key.stringValue) }
+    private func index(of key: Key) throws -> Int { try source.index(of: key.stringValue) }
 
     private func decoder(_ key: Key) throws -> FieldDecoder {
         guard let value = try source.value(index(of: key)) else {

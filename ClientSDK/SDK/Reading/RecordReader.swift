@@ -24,60 +24,84 @@ public struct RecordReader: ~Copyable {
 
 extension RecordReader {
     /// Returns a field that must be set.
-    public subscript(_ name: StaticString) -> String { mutating get throws { try source.required(source.index(name)) } }
+    public subscript(_ name: StaticString) -> String {
+        mutating get throws { try source.required(source.index(of: name)) }
+    }
     /// Returns a field; `nil` when it is not set.
     public subscript(_ name: StaticString) -> String? {
-        mutating get throws { try source.optional(source.index(name)) }
+        mutating get throws { try source.optional(source.index(of: name)) }
     }
 
     /// Returns a field that must be set.
-    public subscript(_ name: StaticString) -> Int { mutating get throws { try source.required(source.index(name)) } }
+    public subscript(_ name: StaticString) -> Int {
+        mutating get throws { try source.required(source.index(of: name)) }
+    }
     /// Returns a field; `nil` when it is not set.
-    public subscript(_ name: StaticString) -> Int? { mutating get throws { try source.optional(source.index(name)) } }
+    public subscript(_ name: StaticString) -> Int? {
+        mutating get throws { try source.optional(source.index(of: name)) }
+    }
 
     /// Returns a field that must be set.
-    public subscript(_ name: StaticString) -> Int64 { mutating get throws { try source.required(source.index(name)) } }
+    public subscript(_ name: StaticString) -> Int64 {
+        mutating get throws { try source.required(source.index(of: name)) }
+    }
     /// Returns a field; `nil` when it is not set.
-    public subscript(_ name: StaticString) -> Int64? { mutating get throws { try source.optional(source.index(name)) } }
+    public subscript(_ name: StaticString) -> Int64? {
+        mutating get throws { try source.optional(source.index(of: name)) }
+    }
 
     /// Returns a field that must be set.
-    public subscript(_ name: StaticString) -> Double { mutating get throws { try source.required(source.index(name)) } }
+    public subscript(_ name: StaticString) -> Double {
+        mutating get throws { try source.required(source.index(of: name)) }
+    }
     /// Returns a field; `nil` when it is not set.
     public subscript(_ name: StaticString) -> Double? {
-        mutating get throws { try source.optional(source.index(name)) }
+        mutating get throws { try source.optional(source.index(of: name)) }
     }
 
     /// Returns a field that must be set.
-    public subscript(_ name: StaticString) -> Bool { mutating get throws { try source.required(source.index(name)) } }
+    public subscript(_ name: StaticString) -> Bool {
+        mutating get throws { try source.required(source.index(of: name)) }
+    }
     /// Returns a field; `nil` when it is not set.
-    public subscript(_ name: StaticString) -> Bool? { mutating get throws { try source.optional(source.index(name)) } }
+    public subscript(_ name: StaticString) -> Bool? {
+        mutating get throws { try source.optional(source.index(of: name)) }
+    }
 
     /// Returns a field that must be set.
-    public subscript(_ name: StaticString) -> Date { mutating get throws { try source.required(source.index(name)) } }
+    public subscript(_ name: StaticString) -> Date {
+        mutating get throws { try source.required(source.index(of: name)) }
+    }
     /// Returns a field; `nil` when it is not set.
-    public subscript(_ name: StaticString) -> Date? { mutating get throws { try source.optional(source.index(name)) } }
+    public subscript(_ name: StaticString) -> Date? {
+        mutating get throws { try source.optional(source.index(of: name)) }
+    }
 
     /// Returns a field that must be set.
-    public subscript(_ name: StaticString) -> UUID { mutating get throws { try source.required(source.index(name)) } }
+    public subscript(_ name: StaticString) -> UUID {
+        mutating get throws { try source.required(source.index(of: name)) }
+    }
     /// Returns a field; `nil` when it is not set.
-    public subscript(_ name: StaticString) -> UUID? { mutating get throws { try source.optional(source.index(name)) } }
+    public subscript(_ name: StaticString) -> UUID? {
+        mutating get throws { try source.optional(source.index(of: name)) }
+    }
 
     /// Returns a field that must be set.
     public subscript(_ name: StaticString) -> Set<String> {
-        mutating get throws { try source.required(source.index(name)) }
+        mutating get throws { try source.required(source.index(of: name)) }
     }
     /// Returns a field; `nil` when it is not set.
     public subscript(_ name: StaticString) -> Set<String>? {
-        mutating get throws { try source.optional(source.index(name)) }
+        mutating get throws { try source.optional(source.index(of: name)) }
     }
 
     /// Returns a field that must be set.
     public subscript(_ name: StaticString) -> RecordState {
-        mutating get throws { try source.required(source.index(name)) }
+        mutating get throws { try source.required(source.index(of: name)) }
     }
     /// Returns a field; `nil` when it is not set.
     public subscript(_ name: StaticString) -> RecordState? {
-        mutating get throws { try source.optional(source.index(name)) }
+        mutating get throws { try source.optional(source.index(of: name)) }
     }
 
     /// Returns a field of any type that can be decoded: a nested struct, an enumeration, an array.
@@ -86,11 +110,11 @@ extension RecordReader {
     ///   - name: the field's name.
     ///   - type: inferred from the context; for an optional, the other subscript is better.
     public subscript<Value: Decodable>(_ name: StaticString, _ type: Value.Type = Value.self) -> Value {
-        mutating get throws { try source.requiredIndirectly(try source.index(name)) }
+        mutating get throws { try source.requiredIndirectly(try source.index(of: name)) }
     }
     /// Returns a field of any type that can be decoded; `nil` when it is not set.
     public subscript<Value: Decodable>(_ name: StaticString) -> Value? {
-        mutating get throws { try source.optionalIndirectly(try source.index(name)) }
+        mutating get throws { try source.optionalIndirectly(try source.index(of: name)) }
     }
 }
 

@@ -8,13 +8,13 @@ final class UndecodableRecords: Sendable {
     /// Returns the record if it still cannot be decoded.
     typealias Look = @Sendable (LocalDatabase, Database) throws -> UndecodableRecord?
 
-    private struct Place: Hashable {
+    private struct Key: Hashable {
         let model: ObjectIdentifier
         let key: RecordKey
     }
 
     private struct State {
-        var found: [Place: (record: UndecodableRecord, look: Look)] = [:]
+        var found: [Key: (record: UndecodableRecord, look: Look)] = [:]
         var report: (@Sendable (UndecodableRecord) -> Void)?
     }
 
@@ -30,11 +30,11 @@ final class UndecodableRecords: Sendable {
     /// Notes the records that a read has set aside.
     func note<Model: SyncModel>(_ records: [UndecodableRecord], of model: Model.Type) {
         for record in records {
-            let place = Place(model: ObjectIdentifier(model), key: record.key)
+            let key = Key(model: ObjectIdentifier(model), key: record.key)
             let report: (@Sendable (UndecodableRecord) -> Void)? = state.withLock { state in
-                let known = state.found[place]?.record
+                let known = state.found[key]?.record
                 guard known != record, known != nil || state.found.count < max else { return nil }
-                state.found[place] = (
+                state.found[key] = (
                     record,
                     { database, db in
                         try ModelReader<Model>(database).undecodable(RecordQuery(record.key.id), db).first
@@ -51,11 +51,11 @@ final class UndecodableRecords: Sendable {
     func current(_ database: LocalDatabase, _ db: Database) throws -> [UndecodableRecord] {
         let found = state.withLock { $0.found }
         var current: [UndecodableRecord] = []
-        for (place, entry) in found {
+        for (key, entry) in found {
             if let record = try entry.look(database, db) {
                 current.append(record)
             } else {
-                state.withLock { $0.found[place] = nil }
+                state.withLock { $0.found[key] = nil }
             }
         }
         return current.sorted { ($0.key, $0.model) < ($1.key, $1.model) }

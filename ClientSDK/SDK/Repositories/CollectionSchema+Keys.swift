@@ -18,7 +18,7 @@ extension CollectionSchema {
     /// - Throws: `StoreError` with `coding` for a text where the schema has no key, for a UUID where it has one, and
     ///   for an invalid key.
     func recordID(_ id: some SyncModelID) throws(StoreError) -> UniqueID {
-        switch (id.place, identity?.isKey == true ? identity : nil) {
+        switch (id.key, identity?.isKey == true ? identity : nil) {
         case (.id(let id), nil): return UniqueID(id)
         case (.key(let key), let identity?):
             guard IdentityRule.isKey(key) else {

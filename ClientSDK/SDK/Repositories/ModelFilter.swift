@@ -12,7 +12,7 @@ public struct ModelFilter<Model: SyncModel>: Hashable, Sendable {
     /// The same filter by names; `nil` for all records.
     let filter: Filter?
 
-    private init(_ filter: Filter?) { self.filter = filter }
+    init(_ filter: Filter?) { self.filter = filter }
 
     /// Matches all records: the start of a filter that is composed step by step.
     public static var all: ModelFilter { ModelFilter(nil) }

@@ -2,7 +2,7 @@ public import Foundation
 import GRDB
 public import TidemarkModel
 
-/// The transactions that wait to be sent, and those that the server refused.
+/// The transactions that wait to be sent, those that stalled, and those that the server rejected.
 public struct Outbox: Sendable {
     let store: SyncStore
 
@@ -13,7 +13,7 @@ public struct Outbox: Sendable {
             map: { $0 })
     }
 
-    /// Returns the transactions that failed too often, and those behind them in the same scopes, oldest first.
+    /// Returns the transactions that got no answer too often, and those behind them in the same scopes, oldest first.
     ///
     /// - Throws: `StoreError` when the file cannot be read.
     public func stalled() async throws -> [StalledTransaction] {
@@ -32,7 +32,7 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// Sends all failed transactions again, in their order; `StalledTransaction.retry()` sends one. A transaction that
+    /// Sends all stalled transactions again, in their order; `StalledTransaction.retry()` sends one. A transaction that
     /// may have arrived is sent only after the server has said that it did not. A new connection does the same
     /// automatically for transactions that met an outage, but not for those with `needsRetry`.
     ///
@@ -41,7 +41,7 @@ public struct Outbox: Sendable {
         try await store.enqueue { [database = store.database] db in try database.releaseWithheld(isAsked: true, db) }
     }
 
-    /// Returns the transactions that the server refused, oldest first.
+    /// Returns the transactions that the server rejected, oldest first.
     ///
     /// - Throws: `StoreError` when the file cannot be read.
     public func rejected() async throws -> [RejectedTransaction] {
@@ -50,7 +50,7 @@ public struct Outbox: Sendable {
     }
 }
 
-/// A write that the server refused permanently and that was undone on this device. It stays until it is retried or
+/// A write that the server rejected for good and that was undone on this device. It stays until it is retried or
 /// discarded.
 public struct RejectedTransaction: Sendable, Identifiable, Equatable {
     private let store: SyncStore
@@ -68,17 +68,17 @@ public struct RejectedTransaction: Sendable, Identifiable, Equatable {
     public var mutations: [Mutation] { stored.transaction.mutations }
     /// The time when the app wrote it, by the device's clock.
     var written: Milliseconds { stored.transaction.clientTime }
-    /// The reason for the refusal.
+    /// The server's reason.
     public var rejection: Rejection { stored.rejection }
-    /// The time when this device learned of the refusal.
-    public var parked: Date { Date(timeIntervalSince1970: Double(stored.parked) / 1_000) }
+    /// The time when this device learned of the rejection.
+    public var rejectedAt: Date { Date(timeIntervalSince1970: Double(stored.parked) / 1_000) }
 
     /// Writes the payload again. The server treats it as written with the knowledge of the first attempt: a value that
     /// it replaces is kept in the history of the record, and is reported as `ConflictNote` with `overwrote`.
     ///
-    /// If the payload consists only of `manual` fields that others have changed since, it is not sent. It stays parked
-    /// with `conflict`, as the receipt says, and `SyncStore.conflicts()` has both values to choose from.
-    /// - Throws: `StoreError` when the payload no longer applies to the present records; it then stays parked.
+    /// If the payload consists only of `manual` fields that others have changed since, it is not sent. It stays
+    /// rejected with `conflict`, as the receipt says, and `SyncStore.conflicts()` has both values to choose from.
+    /// - Throws: `StoreError` when the payload no longer applies to the present records; it then stays rejected.
     @discardableResult
     public func retry() async throws -> WriteReceipt {
         let database = store.database
@@ -90,10 +90,10 @@ public struct RejectedTransaction: Sendable, Identifiable, Equatable {
     /// Writes the payload again after the app has changed it, for example to a shorter text or another target. For
     /// fields that the first version also wrote, the knowledge of the first attempt stays.
     ///
-    ///     try await parked.edit { mutations in mutations.removeLast() }
+    ///     try await write.edit { mutations in mutations.removeLast() }
     ///
     /// - Throws: `StoreError` when the changed payload does not apply, or any error of `change`; the transaction then
-    ///   stays parked.
+    ///   stays rejected.
     @discardableResult
     public func edit(_ change: @Sendable (inout [Mutation]) throws -> Void) async throws -> WriteReceipt {
         var mutations = stored.transaction.mutations
@@ -111,8 +111,8 @@ public struct RejectedTransaction: Sendable, Identifiable, Equatable {
         return WriteReceipt(transaction.id, database)
     }
 
-    /// Returns the payload and the refusal as one JSON object for a support case: `id`, `code`, `message`, `parked` in
-    /// milliseconds since 1970, and `transaction` as it was sent. It contains what the user wrote.
+    /// Returns the payload and the rejection as one JSON object for a support case: `id`, `code`, `message`, `parked`
+    /// in milliseconds since 1970, and `transaction` as it was sent. It contains what the user wrote.
     public func export() -> String {
         let report: Fields = [
             "id": .string(stored.transaction.id.description), "code": .string(rejection.code.rawValue),
@@ -122,11 +122,13 @@ public struct RejectedTransaction: Sendable, Identifiable, Equatable {
         return "\(head),\"transaction\":\(OutboxEntry.text(stored.transaction))}"
     }
 
-    public static func == (left: RejectedTransaction, right: RejectedTransaction) -> Bool { left.stored == right.stored }
+    public static func == (left: RejectedTransaction, right: RejectedTransaction) -> Bool {
+        left.stored == right.stored
+    }
 
     /// Discards the write.
     ///
-    /// - Throws: `StoreError` with `notFound` when the write is no longer parked.
+    /// - Throws: `StoreError` with `notFound` when the write was retried or discarded before.
     public func discard() async throws {
         let database = store.database
         try await database.change { [id = stored.transaction.id] db in try database.discardParked(id, db) }

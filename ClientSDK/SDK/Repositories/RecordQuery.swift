@@ -13,7 +13,7 @@ struct RecordQuery: Sendable {
     /// - Throws: `StoreError` with `unknownName` for a field that the schema does not have, `coding` for a value of a
     ///   type that does not fit the field.
     init(
-        _ table: CollectionTable, where filter: Filter?, orderBy order: RecordOrder, limit: Int?, in scope: ScopeID?,
+        _ table: CollectionTable, where filter: Filter?, order: RecordOrder, limit: Int?, in scope: ScopeID?,
         after continuation: Continuation? = nil
     ) throws {
         try StoreError.check(limit: limit)

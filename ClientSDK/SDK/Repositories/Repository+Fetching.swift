@@ -20,7 +20,7 @@ extension Repository {
     @concurrent public func fetch(_ id: Model.ID, in scope: ScopeID) async throws -> Model? {
         if let model = try await read(id) { return model }
         let key = try store.database.coding(Model.self).key(id)
-        guard try await store.database.read({ try OlderRecords.fetch($0, key.collection, scope).hasOlder }) else {
+        guard try await store.database.read({ try OlderRecords.fetch($0, key.collection, scope).exist }) else {
             return nil
         }
         guard store.syncing.status.connection.isConnected else {

@@ -2,33 +2,7 @@ import GRDB
 import GRDBSQLite
 public import TidemarkModel
 
-// The compiler checks the names and types of these calls; use those with strings only for names that are known at run
-// time.
 extension Repository {
-    /// Returns the records that match, by properties of the model.
-    ///
-    ///     let page = try await cards.readAll(
-    ///         where: \.columnId == column && \.isArchived == false, order: [.by(\.position)], limit: 50)
-    ///
-    /// - Parameters:
-    ///   - filter: selects the records; `.all` for every one.
-    ///   - order: rules, each for records that are equal by those before it. Without rules, the order of the server's
-    ///     numbers.
-    ///   - limit: the most records that are returned.
-    ///   - model: only records after it in the order, as it was when it was read: pass the last model of a page to get
-    ///     the next one. The position is found by the model's values, so changes in between make no record be skipped.
-    ///     If the model's record is gone, some records that are equal by all rules may come twice.
-    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
-    /// - Throws: `StoreError` with `unknownName` or `coding` when the query does not match the schema. With `notFound`
-    ///   when a page by creation continues after a record that is no longer on the device.
-    @concurrent public func readAll(
-        where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil, after model: Model? = nil,
-        in scope: ScopeID? = nil
-    ) async throws -> [Model] {
-        let query = try TypedQuery(store.database, filter, order, limit, after: model, in: scope)
-        return try await store.database.select(atMost: limit) { db in try query.models(db) }
-    }
-
     /// Counts the records that match, without those that the model cannot hold and that lists leave out.
     ///
     /// To do so it reads the records, but not more than 10,000: beyond that, records that the model cannot hold are
@@ -39,30 +13,6 @@ extension Repository {
     {
         let count = try RecordCount<Model>(store.database, filter, scope)
         return try await store.database.select(atMost: nil) { db in try count.read(db) }
-    }
-
-    /// Observes the records that match: now and after each change. If the filter does not match the schema, the
-    /// sequence throws.
-    ///
-    ///     for try await page in cards.observe(where: \.columnId == column, order: [.by(\.position)], limit: 50) { … }
-    ///
-    /// - Parameters:
-    ///   - filter: selects the records; `.all` for every one.
-    ///   - order: rules, as in `readAll`.
-    ///   - limit: the most records that are returned; `nil` for all.
-    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
-    ///   - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named.
-    ///     Records arrive newest first, and one on the device may refer to one that is not there yet. Local writes also
-    ///     wait then.
-    ///   - file: the file of the call, for diagnostics; leave it out.
-    ///   - line: the line of the call; leave it out.
-    public func observe(
-        where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
-        in scope: ScopeID? = nil, whenFilled: Bool = false, file: StaticString = #fileID, line: UInt = #line
-    ) -> LiveValues<[Model]> {
-        observe(
-            where: filter.filter, orderBy: RecordOrder(order), limit: limit, in: scope, whenFilled: whenFilled,
-            file: file, line: line)
     }
 
     /// Observes the number of records that match: now and after each change of it; see `count(where:in:)`.
@@ -80,11 +30,11 @@ extension Repository {
 extension StoreSnapshot {
     /// Returns the records that match, as `Repository.readAll` does.
     ///
-    ///     store.observe { try $0.readAll(Order.self, where: \.status == .ready, order: [.by(\.received, .descending)]) }
+    ///     store.observe { try $0.readAll(Order.self, where: \.status == .ready, order: [.by(\.received)]) }
     ///
     /// - Throws: as `Repository.readAll` does.
     public func readAll<Model: SyncModel>(
-        _ type: Model.Type, where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
+        _ type: Model.Type, where filter: ModelFilter<Model> = .all, order: [ModelOrder<Model>] = [], limit: Int? = nil,
         after model: Model? = nil, in scope: ScopeID? = nil
     ) throws -> [Model] {
         try TypedQuery(store.database, filter, order, limit, after: model, in: scope).models(db)
@@ -120,7 +70,7 @@ struct TypedQuery<Model: SyncModel>: Sendable {
         self.limit = limit
         let order = RecordOrder(rules)
         guard let model else {
-            query = try RecordQuery(table, where: filter.filter, orderBy: order, limit: limit, in: scope)
+            query = try RecordQuery(table, where: filter.filter, order: order, limit: limit, in: scope)
             (whole, start) = (nil, nil)
             return
         }
@@ -129,7 +79,7 @@ struct TypedQuery<Model: SyncModel>: Sendable {
         var continuation = Continuation(id: id, fields: try coding.encoded(model))
         let make = { [table] continuation in
             try RecordQuery(
-                table, where: filter.filter, orderBy: order, limit: limit, in: scope, after: continuation)
+                table, where: filter.filter, order: order, limit: limit, in: scope, after: continuation)
         }
         query = try make(continuation)
         continuation.isWhole = true

@@ -10,22 +10,19 @@ public import TidemarkModel
 ///
 /// - ``read(_:)``
 /// - ``readAll(where:order:limit:after:in:)``
-/// - ``readAll(where:orderBy:limit:in:)``
 /// - ``count(where:in:)``
 /// - ``joining(_:_:)-(KeyPath<Model,UUID>Sendable,_)``
 /// - ``joining(_:_:)-(KeyPath<Model,UUID?>Sendable,_)``
 ///
 /// ### Searching
 ///
-/// - ``search(_:where:orderBy:limit:in:)``
-/// - ``observeSearch(_:where:orderBy:limit:in:file:line:)``
+/// - ``search(_:where:order:limit:in:)``
+/// - ``observeSearch(_:where:order:limit:in:file:line:)``
 ///
 /// ### Observing
 ///
-/// - ``observe(file:line:)``
 /// - ``observe(id:file:line:)``
 /// - ``observe(where:order:limit:in:whenFilled:file:line:)``
-/// - ``observe(where:orderBy:limit:in:whenFilled:file:line:)``
 /// - ``observeCount(where:in:file:line:)``
 ///
 /// ### Writing
@@ -48,7 +45,7 @@ public import TidemarkModel
 /// - ``status``
 /// - ``syncNow()``
 /// - ``undecodable()``
-/// - ``parked()``
+/// - ``rejected()``
 /// - ``observeRejected()``
 public struct Repository<Model: SyncModel>: Sendable {
     let store: SyncStore
@@ -66,19 +63,26 @@ public struct Repository<Model: SyncModel>: Sendable {
 
     /// Returns the records that match. Records that the model cannot hold are left out: see `undecodable()`.
     ///
+    ///     let page = try await cards.readAll(
+    ///         where: \.columnId == column && \.isArchived == false, order: [.by(\.position)], limit: 50)
+    ///
     /// - Parameters:
-    ///   - filter: selects the records; all when none is given.
-    ///   - order: the order of the records.
-    ///   - limit: the most records that are returned; `nil` for all.
-    ///   - scope: only records of this scope, e.g. `ScopeID(record: conversation.id)`.
-    /// - Throws: `StoreError` with `unknownName` or `coding` for a filter that does not match the schema.
+    ///   - filter: selects the records; every one if it is left out.
+    ///   - order: rules, each for records that are equal by those before it. Without rules, the order of the server's
+    ///     numbers.
+    ///   - limit: the most records that are returned.
+    ///   - model: only records after it in the order, as it was when it was read: pass the last model of a page to get
+    ///     the next one. The position is found by the model's values, so changes in between make no record be skipped.
+    ///     If the model's record is gone, some records that are equal by all rules may come twice.
+    ///   - scope: only records of this scope, e.g. `.of(board)`.
+    /// - Throws: `StoreError` with `unknownName` or `coding` when the query does not match the schema. With `notFound`
+    ///   when a page by creation continues after a record that is no longer on the device.
     @concurrent public func readAll(
-        where filter: Filter? = nil, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil,
-        in scope: ScopeID? = nil
+        where filter: ModelFilter<Model> = .all, order: [ModelOrder<Model>] = [], limit: Int? = nil,
+        after model: Model? = nil, in scope: ScopeID? = nil
     ) async throws -> [Model] {
-        let reader = try ModelReader<Model>(store.database)
-        let query = try query(filter, order, limit, scope)
-        return try await store.database.select(atMost: limit) { db in try reader.models(query, db) }
+        let query = try TypedQuery(store.database, filter, order, limit, after: model, in: scope)
+        return try await store.database.select(atMost: limit) { db in try query.models(db) }
     }
 
     /// Returns the records of the collection on this device that the model cannot hold: every list, search and
@@ -90,16 +94,12 @@ public struct Repository<Model: SyncModel>: Sendable {
     /// - Throws: `StoreError` when the file cannot be read.
     @concurrent public func undecodable() async throws -> [UndecodableRecord] {
         let reader = try ModelReader<Model>(store.database)
-        let query = try query(nil, .oldestFirst, nil, nil)
+        let query = try RecordQuery(
+            try store.database.table(Model.collection), where: nil, order: .oldestFirst, limit: nil, in: nil)
         return try await store.database.select(atMost: nil) { db in try reader.undecodable(query, db) }
     }
 
     // MARK: Observing
-
-    /// Observes all records, oldest first: now and after each change.
-    public func observe(file: StaticString = #fileID, line: UInt = #line) -> LiveValues<[Model]> {
-        observe(where: nil, file: file, line: line)
-    }
 
     /// Observes the record with that id: now and after each change; `nil` while there is none that the model can hold.
     public func observe(id: Model.ID, file: StaticString = #fileID, line: UInt = #line) -> LiveValues<Model?> {
@@ -114,25 +114,27 @@ public struct Repository<Model: SyncModel>: Sendable {
     /// Observes the records that match: now and after each change. If the filter does not match the schema, the
     /// sequence throws.
     ///
+    ///     for try await page in cards.observe(where: \.columnId == column, order: [.by(\.position)], limit: 50) { … }
+    ///
     /// - Parameters:
-    ///   - filter: selects the records; all when none is given.
-    ///   - order: the order of the records.
+    ///   - filter: selects the records; every one if it is left out.
+    ///   - order: rules, as in `readAll`.
     ///   - limit: the most records that are returned; `nil` for all. If a list of a scope without a filter has fewer,
     ///     it asks once for older records, as `loadOlder` does: those that the cache's policy evicted or did not fetch.
-    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
+    ///   - scope: only records of this scope, e.g. `.of(board)`.
     ///   - whenFilled: when true, waits for the missing pages of the scope, or of every scope when none is named.
     ///     Records arrive newest first, and one on the device may refer to one that is not there yet. Local writes also
     ///     wait then.
     ///   - file: the file of the call, for diagnostics; leave it out.
     ///   - line: the line of the call; leave it out.
     public func observe(
-        where filter: Filter?, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil, in scope: ScopeID? = nil,
-        whenFilled: Bool = false, file: StaticString = #fileID, line: UInt = #line
+        where filter: ModelFilter<Model> = .all, order: [ModelOrder<Model>] = [], limit: Int? = nil,
+        in scope: ScopeID? = nil, whenFilled: Bool = false, file: StaticString = #fileID, line: UInt = #line
     ) -> LiveValues<[Model]> {
         let origin = ObservationOrigin(Model.collection, file, line)
-        let older = OlderDemand(store, Model.collection, where: filter, limit: limit, in: scope)
+        let older = OlderDemand(store, Model.collection, where: filter.filter, limit: limit, in: scope)
         let fetch = { @Sendable [self] (db: Database) in
-            let page = try ModelReader<Model>(store.database).page(try query(filter, order, limit, scope), db)
+            let page = try TypedQuery(store.database, filter, order, limit, after: nil, in: scope).page(db)
             try older?.look(at: page.models.count, db)
             return page
         }
@@ -198,12 +200,5 @@ public struct Repository<Model: SyncModel>: Sendable {
     @discardableResult
     public func delete(_ id: Model.ID) async throws -> WriteReceipt {
         try await store.write { $0.delete(Model.self, id) }
-    }
-
-    private func query(
-        _ filter: Filter?, _ order: RecordOrder, _ limit: Int?, _ scope: ScopeID?
-    ) throws -> RecordQuery {
-        try RecordQuery(
-            try store.database.table(Model.collection), where: filter, orderBy: order, limit: limit, in: scope)
     }
 }

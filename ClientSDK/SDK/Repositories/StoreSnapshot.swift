@@ -58,16 +58,16 @@ public struct StoreSnapshot {
         try ModelReader<Model>(store.database).models(clause, arguments.map { $0.argument }, db)
     }
 
-    /// Returns the transactions that the server refused, oldest first.
+    /// Returns the transactions that the server rejected, oldest first.
     ///
     /// - Throws: `StoreError` when the file cannot be read.
     public func rejected() throws -> [RejectedTransaction] {
         try Parking(db: db).parked().map { RejectedTransaction(store: store, stored: $0) }
     }
 
-    /// Returns records of a collection whose creation was refused, and which are therefore in no table. Each has its
+    /// Returns records of a collection whose creation was rejected, and which are therefore in no table. Each has its
     /// written values, the state `failed`, and the transaction that waits to be retried or discarded. Records that the
-    /// model cannot hold are left out; `parked()` has them.
+    /// model cannot hold are left out; `rejected()` has them.
     ///
     /// - Throws: `StoreError` with `rejected(.unknownCollection)` when the schema has no such collection, or when the
     ///   file cannot be read.
@@ -75,8 +75,8 @@ public struct StoreSnapshot {
         _ model: Model.Type
     ) throws -> [(model: Model, transaction: RejectedTransaction)] {
         let coding = try store.database.coding(Model.self)
-        var refused: [(model: Model, transaction: RejectedTransaction)] = []
-        for transaction in try parked() {
+        var creations: [(model: Model, transaction: RejectedTransaction)] = []
+        for transaction in try rejected() {
             for mutation in transaction.mutations where mutation.key.collection == Model.collection {
                 guard case .create(let fields) = mutation.action,
                     try RecordTable(db, store.database).visible(mutation.key) == nil
@@ -86,13 +86,13 @@ public struct StoreSnapshot {
                     author: store.account, created: transaction.written)
                 record.fields = fields
                 do throws(Undecodable) {
-                    refused.append((try coding.decoded(record, .failed), transaction))
+                    creations.append((try coding.decoded(record, .failed), transaction))
                 } catch {
                     continue
                 }
             }
         }
-        return refused
+        return creations
     }
 
     /// Returns the unsettled writes to records of the scope, by record; the last one where there are several.
@@ -132,9 +132,9 @@ public struct StoreSnapshot {
         var writes: [RecordKey: PendingWrite] = [:]
         for row in rows {
             writes[try row.key(0)] = PendingWrite(
-                written: Date(timeIntervalSince1970: Double(try row.integer(2)) / 1_000),
+                writtenAt: Date(timeIntervalSince1970: Double(try row.integer(2)) / 1_000),
                 attempts: Int(try row.integer(3)), isSending: ["sending", "reoffered"].contains(try row.text(4)),
-                isWithheld: OutboxEntry.State(rawValue: try row.text(4))?.isWithheld ?? false,
+                isStalled: OutboxEntry.State(rawValue: try row.text(4))?.isWithheld ?? false,
                 lastAttempt: try row.optionalInteger(6).map { Date(timeIntervalSince1970: Double($0) / 1_000) },
                 lastError: try row.optionalText(5))
         }
@@ -149,27 +149,27 @@ extension StoreSnapshot: Sendable {}
 /// The progress of sending a write.
 public struct PendingWrite: Hashable, Sendable {
     /// The time of the write.
-    public var written: Date
+    public var writtenAt: Date
     /// The number of attempts to send it.
     public var attempts: Int
     /// True when it is on its way: the server may have it.
     public var isSending: Bool
     /// True when it was unanswered too often, or is behind such a write. It is sent again with the next connection,
     /// after a while on a connection that stays, or after `Outbox.retryStalled()`.
-    public var isWithheld: Bool
+    public var isStalled: Bool
     /// The time of the last attempt, by the device's clock.
     public var lastAttempt: Date?
     /// The reason why it did not arrive, as text for people.
     public var lastError: String?
 
     public init(
-        written: Date, attempts: Int = 0, isSending: Bool = false, isWithheld: Bool = false, lastAttempt: Date? = nil,
+        writtenAt: Date, attempts: Int = 0, isSending: Bool = false, isStalled: Bool = false, lastAttempt: Date? = nil,
         lastError: String? = nil
     ) {
-        self.written = written
+        self.writtenAt = writtenAt
         self.attempts = attempts
         self.isSending = isSending
-        self.isWithheld = isWithheld
+        self.isStalled = isStalled
         self.lastAttempt = lastAttempt
         self.lastError = lastError
     }

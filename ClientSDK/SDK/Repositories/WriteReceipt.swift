@@ -39,9 +39,9 @@ public struct WriteReceipt: Sendable, Identifiable {
         become = { WriteSteps(steps) }
     }
 
-    /// The present step and those that follow, ending with `committed` or `rejected`. Steps that pass quickly may be left
-    /// out. A write in parts has its last step when all parts have: if one was refused, it is `rejected` with the first
-    /// refusal, and the others stay in effect.
+    /// The present step and those that follow, ending with `committed` or `rejected`. Steps that pass quickly may be
+    /// left out. A write in parts has its last step when all parts have: if one was refused, it is `rejected` with the
+    /// first refusal, and the others stay in effect.
     public var steps: WriteSteps { become() }
 }
 

@@ -4,7 +4,7 @@ public import TidemarkModel
 extension Repository {
     /// Finds records by words in the fields that the schema marks with `"search": true`; it needs no network.
     ///
-    ///     let hits = try await messages.search("tide mar", orderBy: .newestFirst, limit: 20)
+    ///     let hits = try await messages.search("tide mar", order: .newestFirst, limit: 20)
     ///
     /// All words must occur, in any case, with or without accents and vowel points; each may be the beginning of a
     /// longer word. In scripts without spaces, any part of a text is found. An emoji or a flag is a word. Any input is
@@ -18,7 +18,8 @@ extension Repository {
     ///   - scope: only records of this scope.
     /// - Throws: `StoreError` with `unknownName` when the collection has no such field.
     public func search(
-        _ text: String, where filter: Filter? = nil, orderBy order: SearchOrder = .relevance, limit: Int = 50,
+        _ text: String, where filter: ModelFilter<Model> = .all, order: SearchOrder<Model> = .relevance,
+        limit: Int = 50,
         in scope: ScopeID? = nil
     ) async throws -> [SearchHit<Model>] {
         let coding = try store.database.coding(Model.self)
@@ -29,7 +30,8 @@ extension Repository {
 
     /// Observes the result of `search`: now and after each change.
     public func observeSearch(
-        _ text: String, where filter: Filter? = nil, orderBy order: SearchOrder = .relevance, limit: Int = 50,
+        _ text: String, where filter: ModelFilter<Model> = .all, order: SearchOrder<Model> = .relevance,
+        limit: Int = 50,
         in scope: ScopeID? = nil, file: StaticString = #fileID, line: UInt = #line
     ) -> LiveValues<[SearchHit<Model>]> {
         let database = store.database
@@ -40,10 +42,11 @@ extension Repository {
     }
 
     private func query(
-        _ text: String, _ filter: Filter?, _ order: SearchOrder, _ limit: Int, _ scope: ScopeID?
+        _ text: String, _ filter: ModelFilter<Model>, _ order: SearchOrder<Model>, _ limit: Int, _ scope: ScopeID?
     ) throws -> SearchQuery {
         try SearchQuery(
-            try store.database.table(Model.collection), SearchTerms(text), where: filter, orderBy: order, limit: limit,
+            try store.database.table(Model.collection), SearchTerms(text), where: filter.filter, order: order.key,
+            limit: limit,
             in: scope)
     }
 }
@@ -55,9 +58,9 @@ extension SyncStore {
     ///
     /// - Throws: as `Repository.search` does.
     public func search<Model: SyncModel>(
-        _ text: String, in model: Model.Type, order: SearchOrder = .relevance, limit: Int = 50
+        _ text: String, in model: Model.Type, order: SearchOrder<Model> = .relevance, limit: Int = 50
     ) async throws -> [SearchHit<Model>] {
-        try await repository(model).search(text, orderBy: order, limit: limit)
+        try await repository(model).search(text, order: order, limit: limit)
     }
 }
 
@@ -66,12 +69,13 @@ extension StoreSnapshot {
     ///
     /// - Throws: as `Repository.search` does.
     public func search<Model: SyncModel>(
-        _ text: String, in model: Model.Type, where filter: Filter? = nil, orderBy order: SearchOrder = .relevance,
-        limit: Int = 50, in scope: ScopeID? = nil
+        _ text: String, in model: Model.Type, where filter: ModelFilter<Model> = .all,
+        order: SearchOrder<Model> = .relevance, limit: Int = 50, in scope: ScopeID? = nil
     ) throws -> [SearchHit<Model>] {
         let coding = try store.database.coding(Model.self)
         let query = try SearchQuery(
-            try store.database.table(Model.collection), SearchTerms(text), where: filter, orderBy: order, limit: limit,
+            try store.database.table(Model.collection), SearchTerms(text), where: filter.filter, order: order.key,
+            limit: limit,
             in: scope)
         let found: [SearchQuery.Found]
         do {

@@ -68,18 +68,33 @@ public struct SearchSnippet: Hashable, Sendable {
 }
 
 /// The order of the records found.
-public struct SearchOrder: Hashable, Sendable {
-    enum Key: Hashable, Sendable {
-        case relevance
-        case records(RecordOrder)
-    }
-
-    let key: Key
+///
+///     messages.search("battery", order: .by(\.sentAt, .descending))
+public struct SearchOrder<Model: SyncModel>: Hashable, Sendable {
+    let key: SearchKey
 
     /// Records that contain the words most often in the fewest words come first.
-    public static let relevance = SearchOrder(key: .relevance)
+    public static var relevance: SearchOrder { SearchOrder(key: .relevance) }
     /// The latest creation first; records that the server has not seen come before all others.
-    public static let recency = SearchOrder(key: .records(.newestFirst))
-    /// Any other order of records, e.g. `.by(.descending("sentAt"))`.
-    public static func by(_ order: RecordOrder) -> SearchOrder { SearchOrder(key: .records(order)) }
+    public static var newestFirst: SearchOrder { SearchOrder(key: .newestFirst) }
+
+    /// Sorts by the value of a property.
+    public static func by<Value>(
+        _ property: KeyPath<Model, Value>, _ direction: ModelOrder<Model>.Direction = .ascending
+    ) -> SearchOrder {
+        records(.by(property, direction))
+    }
+
+    /// Sorts by rules, as `Repository.readAll` does.
+    public static func records(_ order: ModelOrder<Model>...) -> SearchOrder {
+        SearchOrder(key: .records(RecordOrder(order)))
+    }
+}
+
+/// The order of a search, by names.
+enum SearchKey: Hashable, Sendable {
+    case relevance
+    case records(RecordOrder)
+
+    static let newestFirst = SearchKey.records(.newestFirst)
 }

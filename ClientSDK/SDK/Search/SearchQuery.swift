@@ -21,7 +21,7 @@ struct SearchQuery: Sendable {
     /// - Throws: `StoreError` with `unknownName` for a collection without searchable fields, or a field that the schema
     ///   does not have; `coding` for a value of another type.
     init(
-        _ table: CollectionTable, _ terms: SearchTerms, where filter: Filter?, orderBy order: SearchOrder, limit: Int,
+        _ table: CollectionTable, _ terms: SearchTerms, where filter: Filter?, order: SearchKey, limit: Int,
         in scope: ScopeID?
     ) throws {
         try StoreError.check(limit: limit)
@@ -45,7 +45,7 @@ struct SearchQuery: Sendable {
         let source = CollectionTable.quoted(table.collection.name)
         let condition = conditions.isEmpty ? "" : "AND \(conditions.joined(separator: " AND "))"
         // The index is queried in a subquery, so that its columns do not hide the collection's.
-        switch order.key {
+        switch order {
         case .relevance:
             sql = """
                 SELECT \(columns), _hit

@@ -4,9 +4,9 @@ public import Foundation
 public struct SpoolAdoption: Hashable, Sendable {
     /// The transactions that are in the outbox now, by creation; `SyncStore.receipt(for:)` follows each.
     public var adopted: [UUID] = []
-    /// The transactions that the schema or its access rules refuse with the records on the device. They are in
+    /// The transactions that the schema or its access rules reject with the records on the device. They are in
     /// `Outbox.rejected()`, to be retried, edited or discarded.
-    public var parked: [UUID] = []
+    public var rejected: [UUID] = []
     /// The files that cannot be adopted, and are in a separate folder now.
     public var faults: [SpoolFault] = []
     /// The number of writes by other users. They stay until that user's store is opened.

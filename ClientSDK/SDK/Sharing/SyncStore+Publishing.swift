@@ -5,7 +5,7 @@ extension SyncStore {
     /// Publishes a value for the app's extensions once; it replaces the value published under the same name before.
     ///
     ///     try await store.publish("inbox") { snapshot in
-    ///         try snapshot.readAll(Message.self, where: \.isRead == false, order: [.by(\.sentAt, .descending)], limit: 20)
+    ///         try snapshot.readAll(Message.self, where: \.isRead == false, order: [.newestFirst], limit: 20)
     ///     }
     ///
     /// An extension reads it with `SharedFolder.published(_:as:)`, and its age. It is deleted when the user signs out.

@@ -12,7 +12,8 @@ extension SyncStore {
     ///     let adoption = try await store.adoptSpool()
     ///     for fault in adoption.faults { log("\(fault)") }
     ///
-    /// A refused write is parked, as if it had been made here. A file that cannot be adopted is set aside and reported,
+    /// A rejected write is in `Outbox.rejected()`, as if it had been made here. A file that cannot be adopted is moved
+    /// aside and reported,
     /// here and as `SyncLogEvent.spoolFault`; the others continue. Writes that another user of the app spooled stay.
     ///
     /// - Returns: the result; empty for a store that was opened without a shared folder.

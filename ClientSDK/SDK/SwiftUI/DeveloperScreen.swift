@@ -100,10 +100,10 @@ public final class DeveloperScreen {
             Line(title: "Sync", value: activity(status), isAlarming: status.failure.map { !$0.isOffline } ?? false),
             Line(title: "Last sync", value: status.lastSync?.formatted(.iso8601) ?? "never", isAlarming: false),
             Line(title: "Pending", value: "\(status.pending)", isAlarming: false),
-            Line(title: "Failed", value: "\(status.stalled)", isAlarming: status.stalled > 0),
-            Line(title: "Refused", value: "\(status.rejected)", isAlarming: status.rejected > 0),
+            Line(title: "Stalled", value: "\(status.stalled)", isAlarming: status.stalled > 0),
+            Line(title: "Rejected", value: "\(status.rejected)", isAlarming: status.rejected > 0),
             Line(
-                title: "Files to send", value: "\(status.unsentBlobs), \(status.rejectedBlobs) refused",
+                title: "Files to send", value: "\(status.unsentBlobs), \(status.rejectedBlobs) rejected",
                 isAlarming: status.rejectedBlobs > 0),
             Line(
                 title: "Cached", value: records.map { "\($0.value.all) \($0.key)" }.joined(separator: ", "),

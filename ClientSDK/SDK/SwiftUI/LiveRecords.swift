@@ -41,8 +41,8 @@ public final class LiveRecords<Model: SyncModel> {
 
     /// The parameters of a query.
     struct Question: Hashable, Sendable {
-        var filter: Filter?
-        var order: RecordOrder
+        var filter: ModelFilter<Model>
+        var order: [ModelOrder<Model>]
         var limit: Int?
         var scope: ScopeID?
     }
@@ -54,15 +54,15 @@ public final class LiveRecords<Model: SyncModel> {
     ///
     /// - Parameters:
     ///   - store: the store of the records.
-    ///   - filter: selects the records; `.all` for every one.
+    ///   - filter: selects the records; every one if it is left out.
     ///   - order: as in `Repository.readAll`.
     ///   - limit: the most records that are returned; `nil` for all.
-    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
+    ///   - scope: only records of this scope, e.g. `.of(board)`.
     public func ask(
-        _ store: SyncStore, where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
+        _ store: SyncStore, where filter: ModelFilter<Model> = .all, order: [ModelOrder<Model>] = [], limit: Int? = nil,
         in scope: ScopeID? = nil
     ) {
-        ask(store, Question(filter: filter.filter, order: RecordOrder(order), limit: limit, scope: scope))
+        ask(store, Question(filter: filter, order: order, limit: limit, scope: scope))
     }
 
     /// Reads again after an error.
@@ -80,7 +80,7 @@ public final class LiveRecords<Model: SyncModel> {
         asked = (store, question)
         task?.cancel()
         let values = store.repository(Model.self).observe(
-            where: question.filter, orderBy: question.order, limit: question.limit, in: question.scope)
+            where: question.filter, order: question.order, limit: question.limit, in: question.scope)
         // A view asks while it is drawn, when nothing that it shows may change and nothing can be awaited: all of that
         // happens later, and ends with this object.
         task = Task { [weak self] in

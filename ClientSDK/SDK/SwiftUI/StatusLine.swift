@@ -53,19 +53,19 @@ public final class StatusLine {
         }
     }
 
-    /// The same as `SyncStatus.activity`, except that `upToDate` becomes `disconnected` after two seconds, until there is
-    /// something to do again.
-    public var activity: SyncActivity {
+    /// The activity to show: that of `SyncStatus`, or `nil` when there is nothing to show. That is before the first
+    /// status, and from two seconds after `upToDate` until there is something to do again.
+    public var activity: SyncActivity? {
         let seen = seen
-        guard let activity = seen.status?.activity else { return .disconnected }
-        return activity == .upToDate && seen.isRested ? .disconnected : activity
+        guard let activity = seen.status?.activity else { return nil }
+        return activity == .upToDate && seen.isRested ? nil : activity
     }
 
     /// The text of the line; `nil` when there is nothing to say.
     public var text: String? { status.flatMap { Self.words($0, activity) } }
 
-    /// The number for a badge: writes that are not on the server, including failed ones.
-    public var waiting: Int { status.map { $0.pending + $0.failed } ?? 0 }
+    /// The number for a badge: writes that are not on the server, including stalled ones.
+    public var waiting: Int { status.map { $0.pending + $0.stalled } ?? 0 }
 
     /// - Returns: the number of the completion that has just begun.
     private func show(_ status: SyncStatus) -> Int? {
@@ -84,13 +84,13 @@ public final class StatusLine {
         notices.change { shown.isRested = true }
     }
 
-    nonisolated static func words(_ status: SyncStatus, _ activity: SyncActivity) -> String? {
+    nonisolated static func words(_ status: SyncStatus, _ activity: SyncActivity?) -> String? {
         if status.isDiskFull { return "No room on this device" }
         let queued = status.pending == 0 ? nil : "\(status.pending) queued"
         let isHeld = status.isHoldingBlobs && status.unsentBlobs > 0
         let held = isHeld ? "\(status.unsentBlobs) files wait for another network" : nil
         return switch activity {
-        case .disconnected: held ?? queued
+        case .disconnected, nil: held ?? queued
         case .upToDate: held ?? "Up to date"
         case .syncing(let progress): underWay(status, progress)
         case .offline: joined("Offline", queued)

@@ -32,25 +32,20 @@ public struct SyncQuery<Model: SyncModel>: DynamicProperty {
     /// The view's present query; the state object stays the first one.
     private let question: LiveRecords<Model>.Question
 
-    @MainActor
-    public init(where filter: Filter? = nil, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil) {
-        self.init(LiveRecords<Model>.Question(filter: filter, order: order, limit: limit))
-    }
-
-    /// Creates a query by properties of the model, which the compiler checks.
+    /// Creates a query.
     ///
     /// - Parameters:
-    ///   - filter: selects the records; `.all` for every one.
+    ///   - filter: selects the records; every one if it is left out.
     ///   - order: rules, as in `Repository.readAll`.
     ///   - limit: the most records that are returned; `nil` for all.
     ///   - scope: only records of this scope.
     @MainActor
     public init(
-        where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil, in scope: ScopeID? = nil
+        where filter: ModelFilter<Model> = .all, order: [ModelOrder<Model>] = [], limit: Int? = nil,
+        in scope: ScopeID? = nil
     ) {
         self.init(
-            LiveRecords<Model>.Question(
-                filter: filter.filter, order: RecordOrder(order), limit: limit, scope: scope))
+            LiveRecords<Model>.Question(filter: filter, order: order, limit: limit, scope: scope))
     }
 
     @MainActor

@@ -17,7 +17,7 @@ public struct SyncStatusView: View {
 
     private var symbol: String {
         switch line.activity {
-        case .disconnected, .offline: "icloud.slash"
+        case .disconnected, .offline, nil: "icloud.slash"
         case .syncing: line.status?.pushPause == nil ? "arrow.triangle.2.circlepath.icloud" : "hourglass"
         case .upToDate: "checkmark.icloud"
         case .updateRequired: "arrow.down.app"

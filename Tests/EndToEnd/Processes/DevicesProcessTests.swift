@@ -64,7 +64,9 @@ import TidemarkNIOTransport
         #expect(devices.count == 2 && devices.map(\.isThisDevice) == [true, false])
         #expect(devices.allSatisfy { $0.isConnected && $0.pending == 0 && $0.lag == 0 && $0.signedOutAt == nil })
         let ended = Task { () -> SyncFailure.Code in
-            for await status in phone.status { if case .rejected(let reason) = status.connection { return reason.code } }
+            for await status in phone.status {
+                if case .rejected(let reason) = status.connection { return reason.code }
+            }
             return .goingAway
         }
         try await laptop.signOut(device: devices[1].id)

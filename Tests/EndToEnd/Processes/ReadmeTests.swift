@@ -33,10 +33,9 @@ private func runTheExample(folder: URL, schemaFile: URL, server: String, token: 
     try await store.repository(Conversation.self).create(conversation)
     let messages = store.repository(Message.self)
     let receipt = try await messages.create(Message(conversationId: conversation.id, text: "hi"))  // durable here
-    for try await step in receipt.steps { print(step) }  // queued, sending, committed or parked
+    for try await step in receipt.steps { print(step) }  // queued, sending, committed or rejected
 
-    let room = ScopeID(record: conversation.id)
-    for try await page in messages.observe(order: [.by(\.sentAt, .descending)], limit: 50, in: room) {
+    for try await page in messages.observe(order: [.by(\.sentAt, .descending)], limit: 50, in: .of(conversation)) {
         print(page.count)
     }
 }

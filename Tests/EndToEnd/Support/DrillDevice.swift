@@ -68,7 +68,7 @@ final class DrillDevice: Sendable {
     /// The notes of a round that it shows as the server's.
     func shown(in round: Int) async throws -> [DrillGround.Note] {
         let filter = Filter.equals("round", .integer(Int64(round))).and(.equals("syncState", "synced"))
-        return try await store.repository(DrillGround.Note.self).readAll(where: filter)
+        return try await store.repository(DrillGround.Note.self).readAll(where: .named(filter))
     }
 
     /// Waits until all its writes are settled and its copy is complete.

@@ -35,7 +35,8 @@ import TidemarkWire
         #expect(try bench.database.parked().map(\.rejection.code) == [.revoked])
         #expect(try bench.database.pendingCount() == 0)
         #expect(
-            try bench.database.step(of: .transaction(1)) == .rejected(Rejection(.revoked, "\(room): access to it ended")))
+            try bench.database.step(of: .transaction(1))
+                == .rejected(Rejection(.revoked, "\(room): access to it ended")))
     }
 
     @Test func `a transaction parked before it was sent leaves its number behind, empty`() throws {

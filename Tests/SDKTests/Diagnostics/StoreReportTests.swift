@@ -57,7 +57,7 @@ import TidemarkWire
         let failed = try #require(try await store.outbox.stalled().first)
         #expect(failed.id == UUID(UniqueID.transaction(2_000)) && failed.reason == "no answer")
         #expect(failed.mutations.map(\.key) == [.note(2)])
-        #expect(failed.written == Date(timeIntervalSince1970: 2))
+        #expect(failed.writtenAt == Date(timeIntervalSince1970: 2))
     }
 
     @Test func `an overwritten value is listed with its record, and the time of its loss`() async throws {

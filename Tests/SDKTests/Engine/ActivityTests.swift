@@ -130,7 +130,8 @@ import TidemarkWire
         let failure = SyncFailure(.tokenFailed, "signed out")
         #expect(enter(.waiting(until: 1, reason: failure)) == .error(reason: failure))
         #expect(enter(.connecting) == .error(reason: failure))
-        #expect(enter(.rejected(reason: SyncFailure(.forbidden, "no"))) == .error(reason: SyncFailure(.forbidden, "no")))
+        #expect(
+            enter(.rejected(reason: SyncFailure(.forbidden, "no"))) == .error(reason: SyncFailure(.forbidden, "no")))
     }
 
     @Test mutating func `withheld writes are reported`() {

@@ -40,7 +40,8 @@ import TidemarkModel
         #expect(devices.map(\.id) == [2, 3, 1].map { UniqueID(high: 9, low: $0).description })
         let first = devices[0]
         #expect(first.app == "shop 2" && first.pending == 3 && first.lag == 7)
-        #expect(first.signedOutAt == Date(timeIntervalSince1970: 8) && first.lastSeenAt == Date(timeIntervalSince1970: 9))
+        #expect(
+            first.signedOutAt == Date(timeIntervalSince1970: 8) && first.lastSeenAt == Date(timeIntervalSince1970: 9))
         #expect(devices[1].isConnected && devices[1].pending == nil && devices[1].lag == nil)
         #expect(
             server.calls.map(\.target) == ["/v1/devices", "/v1/devices?after=\(UniqueID(high: 9, low: 2))"])

@@ -154,7 +154,7 @@ import TidemarkWire
             PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: rows, next: nil))
         #expect(try store.database.evict(policy { $0.maxRows = 4 }, now: 0) == 6)
         let notes = store.repository(Note.self)
-        for (filter, limit) in [(nil, 4), (nil, nil), (Filter.equals("text", "n"), 9)] as [(Filter?, Int?)] {
+        for (filter, limit) in [(.all, 4), (.all, nil), (\.text == "n", 9)] as [(ModelFilter<Note>, Int?)] {
             var values = notes.observe(where: filter, limit: limit, in: room).makeAsyncIterator()
             #expect(try await values.next()?.count == 4)
             #expect(try store.database.nextPages(limit: 9).isEmpty)

@@ -80,7 +80,7 @@ import TidemarkWire
             fields[set] = .array([.string(tag)])
             return fields
         }
-        func found(_ word: String, _ order: SearchOrder) async throws -> [UniqueID] {
+        func found(_ word: String, _ order: SearchKey) async throws -> [UniqueID] {
             let query = try SearchQuery(
                 try database.table(collection), SearchTerms(word), where: .contains(set, "red"), order: order,
                 limit: 9,

@@ -114,7 +114,9 @@ import TidemarkWire
         let push = try sent(after: 2)
         #expect(push.map(\.number) == [3, 4] && push.map(\.entry.id) == [3, 4].map { .transaction($0) })
         #expect(
-            events.contains { if case .rejected(_, let rejection, _) = $0 { rejection.code == .conflict } else { false } }
+            events.contains {
+                if case .rejected(_, let rejection, _) = $0 { rejection.code == .conflict } else { false }
+            }
         )
     }
 

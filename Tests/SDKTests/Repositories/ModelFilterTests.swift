@@ -98,7 +98,8 @@ import TidemarkModel
             where: \.room == room, order: [.by(\.done, .descending), .by(\.likes, .descending)], limit: 3)
         #expect(ordered.compactMap(\.text) == ["n5", "n4", "n3"])
         #expect(try await notes.readAll(where: .all, order: [.newestFirst], limit: 1).first?.text == "elsewhere")
-        let named = try await notes.readAll(order: .ascending("done").then(.descending("likes")), limit: 2)
+        let named = try await notes.readAll(
+            order: [.named(.ascending("done").then(.descending("likes")))], limit: 2)
         #expect(named.compactMap(\.text) == ["n3", "n2"])
         let error = await #expect(throws: StoreError.self) {
             try await notes.readAll(where: .all, order: [.by(\.shout)])
@@ -184,7 +185,7 @@ import TidemarkModel
         _ = try await notes.readAll(where: .all)
         #expect(try await store.diagnostics().unindexed.isEmpty)
         _ = try await notes.readAll(where: \.likes == 4, in: scope)
-        _ = try await notes.readAll(where: .equals("text", "x").or(.equals("likes", 3)))
+        _ = try await notes.readAll(where: .named(.equals("text", "x").or(.equals("likes", 3))))
         _ = try await notes.count(where: .contains(\.tags, "even"))
         let found = try await store.diagnostics().unindexed.map { "\($0.collection) \($0.fields) \($0.reads)" }
         #expect(

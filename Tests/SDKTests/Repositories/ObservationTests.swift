@@ -61,7 +61,7 @@ import TidemarkWire
 
     @Test func `an observation that cannot be read throws`() async throws {
         let store = try SyncStore.test()
-        var values = store.repository(Note.self).observe(where: .equals("nope", 1)).makeAsyncIterator()
+        var values = store.repository(Note.self).observe(where: .named(.equals("nope", 1))).makeAsyncIterator()
         let error = await #expect(throws: StoreError.self) { _ = try await values.next() }
         #expect(error?.code == .unknownName)
     }

@@ -25,7 +25,10 @@ import TidemarkModel
         _ store: SyncStore, _ filter: Filter?, _ order: RecordOrder = .ascending("text"), limit: Int? = nil,
         in scope: ScopeID? = nil
     ) async throws -> [String] {
-        try await store.repository(Note.self).readAll(where: filter, order: order, limit: limit, in: scope)
+        try await store.repository(Note.self)
+            .readAll(
+                where: filter.map { .named($0) } ?? .all, order: [.named(order)], limit: limit, in: scope
+            )
             .compactMap(\.text)
     }
 

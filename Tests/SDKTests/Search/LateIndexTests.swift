@@ -26,7 +26,8 @@ import TidemarkWire
 
     private func query(_ bench: Bench, _ text: String) throws -> SearchQuery {
         try SearchQuery(
-            try bench.database.table("notes"), SearchTerms(text), where: nil, order: .newestFirst, limit: 10_000, in: nil)
+            try bench.database.table("notes"), SearchTerms(text), where: nil, order: .newestFirst, limit: 10_000,
+            in: nil)
     }
 
     /// The results of a search, sorted.

@@ -43,7 +43,9 @@ private let searched = """
         return store
     }
 
-    private func found(_ store: SyncStore, _ text: String, _ order: SearchOrder = .newestFirst) async throws -> [String] {
+    private func found(_ store: SyncStore, _ text: String, _ order: SearchOrder<Entry> = .newestFirst) async throws
+        -> [String]
+    {
         try await store.search(text, in: Entry.self, order: order).compactMap(\.model.text)
     }
 
@@ -84,7 +86,7 @@ private let searched = """
     ])
     func `no typed text is an error`(typed: String) async throws {
         let store = try await store(["a OR b", "text a"])
-        for order in [SearchOrder.relevance, .newestFirst] { _ = try await found(store, typed, order) }
+        for order in [SearchOrder<Entry>.relevance, .newestFirst] { _ = try await found(store, typed, order) }
         #expect(try await found(store, "a or") == ["a OR b"])
     }
 
@@ -105,7 +107,7 @@ private let searched = """
         }
     }
 
-    @Test func `relevance puts the densest first, recency the latest`() async throws {
+    @Test func `relevance puts the densest first, and the other order the newest`() async throws {
         let store = try await store([
             "tide tide tide", "tide", "a long text in which the tide is one word among many others",
         ])
@@ -121,11 +123,11 @@ private let searched = """
         try await store.repository(Entry.self).create(elsewhere)
         let entries = store.repository(Entry.self)
         #expect(try await entries.search("tide", in: .of(room)).map(\.model.text) == ["tide here"])
-        for order in [SearchOrder.relevance, .by(.ascending("text"))] {
-            let hits = try await entries.search("tide", where: .equals("title", "x"), order: order)
+        for order in [SearchOrder<Entry>.relevance, .by(\.text), .records(.named(.ascending("text")))] {
+            let hits = try await entries.search("tide", where: \.title == "x", order: order)
             #expect(hits.map(\.model) == [elsewhere])
         }
-        await #expect(throws: StoreError.self) { try await entries.search("tide", where: .equals("nope", "x")) }
+        await #expect(throws: StoreError.self) { try await entries.search("tide", where: .named(.equals("nope", "x"))) }
     }
 
     @Test func `a snippet marks the matches`() async throws {

@@ -345,8 +345,8 @@ import TidemarkWire
         try store.connect(to: "http://127.0.0.1:1", transport: NobodyThere()) { "token" }
         try bench.write("foreground")
         store.resume()
-        for try await texts in store.observe({ try $0.readAll(Note.self, "").compactMap(\.text) }) where texts.count == 2
-        {
+        for try await texts in store.observe({ try $0.readAll(Note.self, "").compactMap(\.text) })
+        where texts.count == 2 {
             #expect(texts == ["round", "foreground"])
             break
         }

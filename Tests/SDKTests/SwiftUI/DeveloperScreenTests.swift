@@ -41,12 +41,12 @@ import TidemarkModel
         #expect(screen.error != nil && !screen.isBusy)
     }
 
-    @Test func `refused and unanswered writes and a full disk are alarming`() {
+    @Test func `rejected and stalled writes and a full disk are alarming`() {
         var status = SyncStatus(connection: .live, lastSync: Date(timeIntervalSince1970: 0))
         (status.stalled, status.rejected, status.rejectedBlobs, status.isDiskFull) = (1, 2, 3, true)
         let lines = DeveloperScreen.lines(status, StoreStatistics(), SyncMetrics(), [])
         #expect(
-            lines.filter(\.isAlarming).map(\.title) == ["Sync", "Failed", "Refused", "Files to send", "Cache size"])
+            lines.filter(\.isAlarming).map(\.title) == ["Sync", "Stalled", "Rejected", "Files to send", "Cache size"])
         #expect(lines.first { $0.title == "Last sync" }?.value == "1970-01-01T00:00:00Z")
     }
 }

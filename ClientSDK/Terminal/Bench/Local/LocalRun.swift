@@ -134,7 +134,8 @@ struct LocalRun {
                 in: scope)
         } _: {
             let filter = Filter.equals("conversationId", .id(conversation)).and(.differs("text", ""))
-            _ = try await repository.readAll(where: filter, order: [.by(\.sentAt, .descending)], limit: 50, in: scope)
+            _ = try await repository.readAll(
+                where: .named(filter), order: [.named(.descending("sentAt"))], limit: 50, in: scope)
         }
         table.add(
             "typed", "50 messages by key path; raw is by strings", figures.sdk[0], raw: figures.raw[0], .timesRaw(1.25))

@@ -7,7 +7,7 @@ public import TidemarkModel
 ///
 /// It is not part of the app's data: its author may bring it back, or never return.
 public struct LostRecord: Codable, Hashable, Sendable, Identifiable {
-    /// The id of this entry, not of the record, which may have been rescued more than once.
+    /// The id of this entry, not of the record, which may have been lost more than once.
     public let id: Int64
     public let collection: String
     /// The record's id.
@@ -19,14 +19,23 @@ public struct LostRecord: Codable, Hashable, Sendable, Identifiable {
     /// The user who created it.
     public let author: String
     /// The time of its last change, by the server's clock.
-    public let updated: Date?
+    public let updatedAt: Date?
     /// The fields, as one JSON object.
     public let body: String
     /// The time when this device lost it, by the server's clock.
-    public let rescued: Date
+    public let lostAt: Date
     /// True when the record is shown again with the same fields: its author has brought it back. False for a record
     /// that is still lost, or was changed since.
     public let isBack: Bool
+
+    // The names in JSON, which `tide inspect` prints.
+    private enum CodingKeys: String, CodingKey {
+        case id, collection, record, scope, number, author
+        case updatedAt = "updated"
+        case body
+        case lostAt = "rescued"
+        case isBack
+    }
 }
 
 /// The rows of `tidemark_rescue`.
@@ -55,24 +64,25 @@ struct RescueTable {
         return LostRecord(
             id: try row.integer(0), collection: key.collection, record: UUID(key.id), scope: try row.text(3),
             number: try row.integer(4), author: try row.text(5),
-            updated: try row.optionalInteger(6).map { Date(milliseconds: $0) }, body: body,
-            rescued: Date(milliseconds: try row.integer(8)),
+            updatedAt: try row.optionalInteger(6).map { Date(milliseconds: $0) }, body: body,
+            lostAt: Date(milliseconds: try row.integer(8)),
             isBack: try RecordStoryReader(db: db).shows(body, as: key))
     }
 }
 
 extension SyncStore {
     /// Returns the records of others that were on this device and that the server lost when its database went back, the
-    /// newest first. At most 16 MiB of them are kept. The event ``SyncLogEvent/serverWentBack(from:to:_:)`` reports new ones.
+    /// newest first. At most 16 MiB of them are kept. The event ``SyncLogEvent/serverWentBack(from:to:_:)`` reports new
+    /// ones.
     ///
-    ///     for lost in try await store.lostRecords() where !lost.isBack { print(lost.collection, lost.author, lost.body) }
+    ///     for lost in try await store.lostRecords() where !lost.isBack { print(lost.collection, lost.body) }
     ///
     /// - Throws: `StoreError` when the file cannot be read.
     public func lostRecords() async throws -> [LostRecord] {
         try await database.read { db in try RescueTable(db: db).all() }
     }
 
-    /// Deletes all rescued records.
+    /// Deletes all lost records.
     ///
     /// - Throws: `StoreError` when the file cannot be written.
     public func discardLostRecords() async throws {

@@ -19,9 +19,9 @@ public struct StoredSignIn: Codable, Hashable, Sendable, CustomStringConvertible
 /// Stores a device's sign-in so that it outlives the app: usually in the keychain, and not in a backup from which
 /// another device can be restored.
 public protocol SignInStorage: Sendable {
-    /// Returns the sign-in that was kept last, or `nil` when there is none.
+    /// Returns the sign-in that was saved last, or `nil` when there is none.
     ///
-    /// - Throws: an error when the keeper cannot be read; the caller's call then fails with it.
+    /// - Throws: an error when the storage cannot be read; the caller's call then fails with it.
     func load() async throws -> StoredSignIn?
 
     /// Stores the sign-in durably before it returns; `nil` deletes the stored one.
@@ -35,12 +35,12 @@ public enum AccountFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The person has to log in.
     case signedOut
     /// The name or the password is wrong, or a token is not valid.
-    case refused
+    case rejected
     /// An operator has disabled the account.
     case disabled
     /// Another account has this login name.
     case loginTaken
-    /// The server refused the request for this reason.
+    /// The server rejected the request for this reason.
     case invalid(String)
     /// Too many attempts, or the server is busy. Try again after this time, if the server named one.
     case unavailable(retryAfter: Duration?)
@@ -53,7 +53,7 @@ public enum AccountFailure: Error, Hashable, Sendable, CustomStringConvertible {
     init(_ status: Int, _ fields: Fields) {
         func text(_ name: String) -> String? { if case .string(let text)? = fields[name] { text } else { nil } }
         switch (status, text("code")) {
-        case (401, "unauthenticated"?): self = .refused
+        case (401, "unauthenticated"?): self = .rejected
         case (403, "account_disabled"?): self = .disabled
         case (409, "login_taken"?): self = .loginTaken
         case (429, _), (500..<600, _):
@@ -71,7 +71,7 @@ public enum AccountFailure: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .signedOut: "signed out: log in"
-        case .refused: "the name or the password is wrong"
+        case .rejected: "the name or the password is wrong"
         case .disabled: "the account is disabled: ask the operator"
         case .loginTaken: "another account has that name: choose another one"
         case .invalid(let reason): reason

@@ -1,7 +1,7 @@
 public import Foundation
 public import TidemarkModel
 
-/// The part of a refused write that concerns one record, as models: the written version, the server's version, and the
+/// The part of a rejected write that concerns one record, as models: the written version, the server's version, and the
 /// actions on it.
 ///
 ///     for edit in try await store.repository(Order.self).rejected() {
@@ -9,10 +9,10 @@ public import TidemarkModel
 ///         if edit.differs(\.price) { try await edit.edit { $0.price = 0 } } else { try await edit.discard() }
 ///     }
 ///
-/// A transaction is refused whole, including its writes to other records. `retry`, `edit` and `discard` therefore apply
-/// to the whole `transaction`: all of its edits then end.
+/// A transaction is rejected whole, including its writes to other records. `retry`, `edit` and `discard` therefore
+/// apply to the whole `transaction`: all of its edits then end.
 public struct RejectedEdit<Model: SyncModel>: Sendable, Identifiable {
-    /// Identifies an edit as long as its transaction is parked.
+    /// Identifies an edit as long as its transaction is in `Outbox.rejected()`.
     public struct ID: Hashable, Sendable {
         /// The transaction's id.
         public let transaction: UUID
@@ -29,7 +29,7 @@ public struct RejectedEdit<Model: SyncModel>: Sendable, Identifiable {
         case undeleted
     }
 
-    /// The write that was refused, with all of its records.
+    /// The write that was rejected, with all of its records.
     public let transaction: RejectedTransaction
     /// The intended change of the record.
     public let kind: Kind
@@ -43,7 +43,7 @@ public struct RejectedEdit<Model: SyncModel>: Sendable, Identifiable {
     let stored: StoredRejectedEdit
 
     public var id: ID { ID(transaction: transaction.id, record: UUID(stored.key.id)) }
-    /// The reason why the write was refused.
+    /// The reason why the write was rejected.
     public var rejection: Rejection { transaction.rejection }
 
     /// Returns whether `written` and `current` differ in a property; `false` for one that is not a stored property of
@@ -66,8 +66,8 @@ public struct RejectedEdit<Model: SyncModel>: Sendable, Identifiable {
     /// `change` leaves as they are, and the other records, are written as they were.
     ///
     /// - Throws: `StoreError` with `notFound` when there is nothing to change (`written` is `nil`) or the transaction
-    ///   is no longer parked, or with `refused` when the changed version does not apply either; also the errors of
-    ///   `change`. The transaction then stays parked.
+    ///   was retried or discarded, or with `rejected` when the changed version does not apply either; also the errors
+    ///   of `change`. The transaction then stays rejected.
     @discardableResult
     public func edit(_ change: @Sendable (inout Model) throws -> Void) async throws -> WriteReceipt {
         guard let written else {

@@ -2,15 +2,15 @@ import Foundation
 import GRDB
 public import TidemarkModel
 
-/// The part of a collection's records in one scope that is on the device.
+/// The records of a collection in one scope that are older than those on the device.
 public struct OlderRecords: Hashable, Sendable {
     /// True when the server may have older records than those on the device.
-    public var hasOlder: Bool
+    public var exist: Bool
     /// True when older records are requested and will arrive as soon as there is a connection.
     public var isLoading: Bool
 
-    public init(hasOlder: Bool, isLoading: Bool = false) {
-        self.hasOlder = hasOlder
+    public init(exist: Bool, isLoading: Bool = false) {
+        self.exist = exist
         self.isLoading = isLoading
     }
 
@@ -22,13 +22,13 @@ public struct OlderRecords: Hashable, Sendable {
         guard let row = try db.first(sql, [scope.text, collection]) else {
             return OlderRecords(exist: false, isLoading: false)
         }
-        let hasOlder = try row.integer(0) == 0
-        return OlderRecords(exist: hasOlder, isLoading: try hasOlder && row.integer(1) != 0)
+        let exist = try row.integer(0) == 0
+        return OlderRecords(exist: exist, isLoading: try exist && row.integer(1) != 0)
     }
 }
 
 extension Repository {
-    /// The part of the scope's records on the device, now and after each change. Show "more" while `hasOlder`.
+    /// The scope's older records that are not on the device, now and after each change. Show "more" while they `exist`.
     public func olderRecords(in scope: ScopeID) -> LiveValues<OlderRecords> {
         LiveValues(
             store.database, of: ObservationOrigin("older \(Model.collection)"),

@@ -2,9 +2,9 @@ import GRDB
 import TidemarkModel
 
 extension Repository {
-    /// Returns the parts of refused writes for records of this collection, oldest first.
+    /// Returns the parts of rejected writes for records of this collection, oldest first.
     ///
-    ///     for edit in try await cards.rejected() where edit.differs(\.title) { try await edit.edit { $0.title = "short" } }
+    ///     for edit in try await cards.rejected() where edit.differs(\.title) { try await edit.discard() }
     public func rejected() async throws -> [RejectedEdit<Model>] {
         try await store.read { snapshot in try snapshot.rejected(Model.self) }
     }
@@ -19,7 +19,7 @@ extension Repository {
 }
 
 extension StoreSnapshot {
-    /// Returns the parts of refused writes for records of a model's collection, oldest first.
+    /// Returns the parts of rejected writes for records of a model's collection, oldest first.
     public func rejected<Model: SyncModel>(_ model: Model.Type) throws -> [RejectedEdit<Model>] {
         try store.database.rejectedEdits(of: model, db).map { RejectedEdit($0, store) }
     }

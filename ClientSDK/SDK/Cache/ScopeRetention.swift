@@ -52,7 +52,7 @@ extension SyncStore {
     /// Nothing is evicted or fetched by this call: a budget takes effect with the next eviction, which happens
     /// automatically while connected. `clearCache()` and the loss of the scope remove pinned records too.
     public func setRetention(_ retention: ScopeRetention, in scope: ScopeID) async throws {
-        try await database.change { db in try KeepingTable(db: db).set(keeping, of: scope) }
+        try await database.change { db in try KeepingTable(db: db).set(retention, of: scope) }
     }
 
     /// Returns the setting of a scope.
@@ -63,7 +63,7 @@ extension SyncStore {
     /// Evicts the older records of this scope only, now. Unsent and refused records and those that they refer to stay,
     /// and so does a pinned scope. Nothing is fetched again before `Repository.loadOlder` asks for it.
     ///
-    ///     try await store.evict(scope: ScopeID(record: conversation.id), keepingLast: 50)
+    ///     try await store.evict(scope: .of(conversation), keepingLast: 50)
     ///
     /// - Parameters:
     ///   - scope: the scope of the records.

@@ -1,5 +1,5 @@
-/// A record as a struct that an extension can write and a published value can contain: the app's `SyncModel` without
-/// reading from the store.
+/// A record of a collection as a struct. It is the base of `SyncModel`, which an app's store reads and writes; an
+/// extension needs nothing more to write records and to show published ones.
 ///
 ///     struct Message: RecordModel {                    // in a file of both targets
 ///         static let collection = "messages"

@@ -1,12 +1,12 @@
 public import Foundation
 public import TidemarkModel
 
-/// A write that failed at the server too often in a row, or that is behind such a write in the same scope. Its records
-/// are still shown, with the state `failed`; the server has not refused it.
+/// A write that got no answer too often in a row, or that is behind such a write in the same scope. Its records are
+/// still shown, with the state `failed`; the server has not rejected it.
 ///
-///     for failed in try await store.outbox.stalled() where failed.needsRetry {
-///         print(failed.reason ?? "it waits behind another one", failed.mutations.count)
-///         try await failed.retry()                       // or store.outbox.retryStalled() for all of them
+///     for write in try await store.outbox.stalled() where write.needsRetry {
+///         print(write.reason ?? "it waits behind another one", write.mutations.count)
+///         try await write.retry()                        // or store.outbox.retryStalled() for all of them
 ///     }
 public struct StalledTransaction: Sendable, Identifiable {
     private let store: SyncStore
@@ -33,11 +33,11 @@ public struct StalledTransaction: Sendable, Identifiable {
     /// The mutations of the write.
     public var mutations: [Mutation] { transaction.mutations }
     /// The time of the write.
-    public var written: Date { Date(timeIntervalSince1970: Double(created) / 1_000) }
+    public var writtenAt: Date { Date(timeIntervalSince1970: Double(created) / 1_000) }
 
-    /// Sends the write again, together with the withheld writes before and after it in its scopes, so that the order in
+    /// Sends the write again, together with the stalled writes before and after it in its scopes, so that the order in
     /// a scope stays. If the write may have arrived, it is sent only after the server has said that it did not. Other
-    /// writes with `needsRetry` stay failed.
+    /// writes with `needsRetry` stay stalled.
     ///
     /// - Throws: `StoreError` with `notFound` when the write is already being sent again, or has arrived.
     public func retry() async throws {

@@ -1,4 +1,4 @@
-/// The engine's state, as an app shows it.
+/// The state of a store's connection, step by step; `SyncActivity` is what a status line shows.
 public enum ConnectionState: Hashable, Sendable {
     /// The app did not ask to connect.
     case stopped
@@ -14,11 +14,11 @@ public enum ConnectionState: Hashable, Sendable {
     /// The server cannot be reached. The next attempt is at this time, in milliseconds since 1970, or when the network
     /// is back.
     case offline(until: Int64, reason: SyncFailure)
-    /// The server refuses this app or user, or is not this store's. Only a change helps: a new sign-in, a new version,
+    /// The server rejects this app or user, or is not this store's. Only a change helps: a new sign-in, a new version,
     /// another address.
     case rejected(reason: SyncFailure)
 
-    /// Returns the phase with its time later by this many milliseconds.
+    /// Returns the state with its time later by this many milliseconds.
     func moved(by milliseconds: Int64) -> ConnectionState {
         switch self {
         case .waiting(let until, let reason): .waiting(until: until + milliseconds, reason: reason)
