@@ -138,8 +138,8 @@ final class SyncControl: Sendable {
         await withTaskGroup { group in
             group.addTask {
                 // An engine that is not connected asks with its next connection; the caller does not wait for that.
-                let isWaited = await self.wait(for: .history(key), where: \.connection.isConnected) { _ in .history(key) }
-                if !isWaited { self.ask(.history(key)) }
+                let isSent = await self.wait(for: .history(key), where: \.connection.isConnected) { _ in .history(key) }
+                if !isSent { self.ask(.history(key)) }
             }
             // Ends early when the answer is there.
             group.addTask { do { try await clock.sleep(for: bound) } catch {} }
