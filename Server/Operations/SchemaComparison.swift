@@ -77,7 +77,7 @@ package struct SchemaComparison: Hashable, Sendable {
         return ([title] + blocks).joined(separator: "\n\n")
     }
 
-    private mutating func add(_ kind: Kind, _ what: String, _ effect: String) {
+    mutating func add(_ kind: Kind, _ what: String, _ effect: String) {
         changes.append(
             Change(
                 kind: kind, what: what, effect: effect, collection: subject.first, field: subject.dropFirst().first))
@@ -234,6 +234,7 @@ extension SchemaComparison {
         } else if new.sizeMax > old.sizeMax {
             add(.loosened, "\(what): max \(old.sizeMax) to \(new.sizeMax)", "may meet larger values than they write")
         }
+        compareConstraints(old.constraint, new.constraint, what)
         compareDefaults(old, new, what)
         compareCreation(old, new, what)
         if old.isWithinScope != new.isWithinScope {

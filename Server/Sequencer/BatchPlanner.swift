@@ -130,6 +130,9 @@ struct BatchPlanner {
             for step in steps { try staged.apply(step, ifSeq: entry.ifSeq, of: submission, limits: limits) }
             contested = staged.contested
             if let refusal = staged.refusal(ofSteps: steps.count, in: steps.first?.collection) { throw refusal }
+            if steps.contains(where: \.collection.isConstrained) {
+                try staged.judge(steps, by: submission.principal)
+            }
         } catch {
             staged.rollBack(to: mark)
             rejection = error

@@ -135,6 +135,15 @@ struct StagedState {
         return Rejection(.notFound, "\(key.collection): no such record")
     }
 
+    /// Returns the record as the current transaction has found it, with its fields if they are parsed; `nil` if the
+    /// transaction has not written it. A record that it has created is absent in it.
+    func found(_ key: RecordKey) -> (record: StoredRecord?, fields: Fields?)? {
+        for case .record(let written, let previous) in undo where written == key {
+            return (previous?.record, previous?.fields)
+        }
+        return nil
+    }
+
     /// Returns the bytes of the record's body.
     func bytes(of key: RecordKey) -> Int { records[key]?.bytes ?? 0 }
 
