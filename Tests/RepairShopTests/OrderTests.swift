@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Tidemark
+import TidemarkModel
 import TidemarkRepairShop
 import TidemarkTestKit
 
