@@ -60,6 +60,7 @@ extension FieldSchema {
         case (nil, nil): break
         }
         if let defaultValue { words.append("default \(defaultValue.json)") }
+        if let constraint { words += constraint.words }
         words.append("max \(sizeMax)")
         return words.joined(separator: " ")
     }

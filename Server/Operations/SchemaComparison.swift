@@ -235,6 +235,7 @@ extension SchemaComparison {
         } else if new.sizeMax > old.sizeMax {
             add(.loosened, "\(what): max \(old.sizeMax) to \(new.sizeMax)", "may meet larger values than they write")
         }
+        compareConstraints(old.constraint, new.constraint, what)
         compareDefaults(old, new, what)
         compareCreation(old, new, what)
         if old.isWithinScope != new.isWithinScope {

@@ -165,6 +165,9 @@ extension FieldSchema {
 
     private var comment: String? {
         if merge == .server { return "written by services" }
+        if let allowed = constraint?.value.allowed, !allowed.isEmpty {
+            return "one of \(allowed.map(\.json).joined(separator: ", "))"
+        }
         if let target { return "of \(target)" }
         if merge == .immutable, !isRequired { return "never changes once the record exists" }
         return nil

@@ -131,6 +131,9 @@ struct BatchPlanner {
             try staged.judgeRules(steps, since: mark, of: submission)
             contested = staged.contested
             if let refusal = staged.refusal(ofSteps: steps.count, in: steps.first?.collection) { throw refusal }
+            if steps.contains(where: \.collection.isConstrained) {
+                try staged.judge(steps, by: submission.principal)
+            }
         } catch {
             staged.rollBack(to: mark)
             rejection = error

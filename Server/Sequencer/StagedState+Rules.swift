@@ -11,7 +11,7 @@ extension StagedState {
         guard steps.contains(where: { !$0.collection.rules.isEmpty }) else { return }
         var judged: Set<RecordKey> = []
         for step in steps where !step.collection.rules.isEmpty && judged.insert(step.key).inserted {
-            guard let now = record(step.key), let earlier = earlier(step.key, since: mark) else { continue }
+            guard let now = record(step.key), let earlier = found(step.key) else { continue }
             let record = try ruleCase(step, now, earlier, since: mark, of: submission)
             // Steps are counted like bytes: a rule over a large set is as much work as reading it.
             do throws(Rejection) {

@@ -145,12 +145,11 @@ struct StagedState {
     /// Records that a refusal may be due to a seat that was not read.
     mutating func noteMissing() { hasMissed = true }
 
-    /// Returns the record as the batch had it at the mark, or `nil` if it was not written since.
-    func earlier(_ key: RecordKey, since mark: Mark) -> Earlier? {
-        for change in undo[mark.undo...] {
-            if case .record(key, let working) = change {
-                return Earlier(record: working?.record, fields: working?.fields)
-            }
+    /// Returns the record as the current transaction has found it; `nil` if the transaction has not written it. A record
+    /// that it has created is absent in it.
+    func found(_ key: RecordKey) -> Earlier? {
+        for case .record(let written, let previous) in undo where written == key {
+            return Earlier(record: previous?.record, fields: previous?.fields)
         }
         return nil
     }

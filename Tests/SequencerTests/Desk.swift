@@ -5,53 +5,60 @@ import TidemarkWire
 
 /// A workspace for tests: the pure sequencer over tables in memory, without locks or time.
 struct Desk {
+    static let document = #"""
+        {"tidemark": 1, "collections": {
+          "rooms": {"scope": "self", "members": "members", "admins": "admins", "delete": ["owner"], "fields": {
+            "members": {"type": "set", "merge": "elements", "change": ["member"]},
+            "admins": {"type": "set", "merge": "elements"}, "title": "string"}},
+          "notes": {"scope": "room", "delete": ["author", "admin"], "fields": {
+            "room": {"type": "reference", "to": "rooms", "required": true, "merge": "immutable"},
+            "text": {"type": "string", "change": ["author"]}, "likes": {"type": "integer", "merge": "counter"}}},
+          "pairs": {"scope": "self", "members": "members", "id": {"name": "pair", "of": ["members"]}, "fields": {
+            "members": {"type": "set", "required": true, "merge": "elements"}, "title": "string"}},
+          "marks": {"scope": "room", "id": {"name": "marks", "of": ["room", "author"]}, "fields": {
+            "room": {"type": "reference", "to": "rooms", "required": true, "merge": "immutable"},
+            "seen": {"type": "integer", "merge": "max"}}},
+          "goods": {"scope": {"shared": "people"}, "id": {"name": "good", "key": "sku"}, "fields": {
+            "sku": {"type": "string", "required": true, "merge": "immutable"}, "name": "string"}},
+          "clubs": {"scope": "self", "members": "members", "admins": "admins", "fields": {
+            "members": {"type": "set", "required": true, "merge": "elements"},
+            "admins": {"type": "set", "merge": "elements", "change": ["admin"]},
+            "title": {"type": "string", "change": ["owner"]}}},
+          "tickets": {"scope": "room", "fields": {
+            "room": {"type": "reference", "to": "clubs", "required": true, "merge": "immutable"},
+            "kind": {"type": "string", "merge": "immutable"}, "status": "string",
+            "grade": {"type": "integer", "change": ["admin"], "default": 0},
+            "stamp": {"type": "integer", "create": ["member"], "change": ["admin"]},
+            "best": {"type": "integer", "merge": "max"}, "count": {"type": "integer", "merge": "counter"},
+            "seen": {"type": "set", "merge": "set"}, "labels": {"type": "set", "merge": "elements"},
+            "plan": {"type": "string", "merge": "manual"}, "sum": {"type": "integer", "merge": "server"},
+            "parent": {"type": "reference", "to": "tickets", "within": "scope"},
+            "price": {"type": "integer", "minimum": 0},
+            "stock": {"type": "integer", "merge": "counter", "minimum": 0},
+            "phase": {"type": "string", "initial": ["booked"], "transitions": {
+              "booked": ["repairing"], "repairing": ["ready"],
+              "ready": ["repairing", {"to": "collected", "by": ["admin"]}],
+              "collected": [{"to": "ready", "by": []}]},
+              "enum": ["booked", "repairing", "ready", "collected", "cancelled"]}}},
+          "posts": {"scope": "room", "mode": "append-only", "delete": ["member"], "fields": {
+            "room": {"type": "reference", "to": "clubs", "required": true}, "text": "string"}},
+          "slips": {"scope": "room", "fields": {
+            "room": {"type": "reference", "to": "clubs", "required": true, "merge": "immutable"}, "text": "string"}},
+          "orders": {"scope": "room", "fields": {
+            "room": {"type": "reference", "to": "clubs", "required": true, "merge": "immutable"},
+            "status": {"type": "string", "required": true}, "seller": {"type": "string", "required": true},
+            "total": {"type": "integer", "required": true}, "deposit": {"type": "integer", "default": 0}},
+           "rules": [
+            {"name": "seller", "on": ["create"], "if": "after.seller == user", "message": "Sell in your own name."},
+            {"name": "deposit", "if": "after.deposit <= after.total"},
+            {"name": "closed", "on": ["change", "delete"],
+             "if": "before.status != 'collected' || role in ['admin', 'owner']"},
+            {"name": "notYet", "if": "now >= 1000", "services": true}]},
+          "people": {"scope": {"shared": "people"}, "change": ["author"], "fields": {"name": "string"}}}}
+        """#
     static let schema: Schema = {
-        let json = #"""
-            {"tidemark": 1, "collections": {
-              "rooms": {"scope": "self", "members": "members", "admins": "admins", "delete": ["owner"], "fields": {
-                "members": {"type": "set", "merge": "elements", "change": ["member"]},
-                "admins": {"type": "set", "merge": "elements"}, "title": "string"}},
-              "notes": {"scope": "room", "delete": ["author", "admin"], "fields": {
-                "room": {"type": "reference", "to": "rooms", "required": true, "merge": "immutable"},
-                "text": {"type": "string", "change": ["author"]}, "likes": {"type": "integer", "merge": "counter"}}},
-              "pairs": {"scope": "self", "members": "members", "id": {"name": "pair", "of": ["members"]}, "fields": {
-                "members": {"type": "set", "required": true, "merge": "elements"}, "title": "string"}},
-              "marks": {"scope": "room", "id": {"name": "marks", "of": ["room", "author"]}, "fields": {
-                "room": {"type": "reference", "to": "rooms", "required": true, "merge": "immutable"},
-                "seen": {"type": "integer", "merge": "max"}}},
-              "goods": {"scope": {"shared": "people"}, "id": {"name": "good", "key": "sku"}, "fields": {
-                "sku": {"type": "string", "required": true, "merge": "immutable"}, "name": "string"}},
-              "clubs": {"scope": "self", "members": "members", "admins": "admins", "fields": {
-                "members": {"type": "set", "required": true, "merge": "elements"},
-                "admins": {"type": "set", "merge": "elements", "change": ["admin"]},
-                "title": {"type": "string", "change": ["owner"]}}},
-              "tickets": {"scope": "room", "fields": {
-                "room": {"type": "reference", "to": "clubs", "required": true, "merge": "immutable"},
-                "kind": {"type": "string", "merge": "immutable"}, "status": "string",
-                "grade": {"type": "integer", "change": ["admin"], "default": 0},
-                "stamp": {"type": "integer", "create": ["member"], "change": ["admin"]},
-                "best": {"type": "integer", "merge": "max"}, "count": {"type": "integer", "merge": "counter"},
-                "seen": {"type": "set", "merge": "set"}, "labels": {"type": "set", "merge": "elements"},
-                "plan": {"type": "string", "merge": "manual"}, "sum": {"type": "integer", "merge": "server"},
-                "parent": {"type": "reference", "to": "tickets", "within": "scope"}}},
-              "posts": {"scope": "room", "mode": "append-only", "delete": ["member"], "fields": {
-                "room": {"type": "reference", "to": "clubs", "required": true}, "text": "string"}},
-              "slips": {"scope": "room", "fields": {
-                "room": {"type": "reference", "to": "clubs", "required": true, "merge": "immutable"}, "text": "string"}},
-              "orders": {"scope": "room", "fields": {
-                "room": {"type": "reference", "to": "clubs", "required": true, "merge": "immutable"},
-                "status": {"type": "string", "required": true}, "seller": {"type": "string", "required": true},
-                "total": {"type": "integer", "required": true}, "deposit": {"type": "integer", "default": 0}},
-               "rules": [
-                {"name": "seller", "on": ["create"], "if": "after.seller == user", "message": "Sell in your own name."},
-                {"name": "deposit", "if": "after.deposit <= after.total"},
-                {"name": "closed", "on": ["change", "delete"],
-                 "if": "before.status != 'collected' || role in ['admin', 'owner']"},
-                {"name": "notYet", "if": "now >= 1000", "services": true}]},
-              "people": {"scope": {"shared": "people"}, "change": ["author"], "fields": {"name": "string"}}}}
-            """#
         do {
-            return try Schema(json: Array(json.utf8))
+            return try Schema(json: Array(document.utf8))
         } catch {
             preconditionFailure("the suite's own schema: \(error)")
         }
@@ -61,6 +68,8 @@ struct Desk {
     let sequencer: Sequencer
     var tables = MemoryTables()
     var now: Milliseconds = 1_000
+    /// The schema in force.
+    var schema = Desk.schema
     private var nonce: UInt64 = 0
 
     init(limits: ModelLimits = ModelLimits(), bounds: PlanLimits = PlanLimits()) {
@@ -90,7 +99,7 @@ struct Desk {
         _ transactions: [(id: UInt64, mutations: [Mutation])]
     ) -> Submission {
         let principal = Principal(user: UserID(user), isService: isService)
-        let admission = Admission(schema: Self.schema, limits: ModelLimits())
+        let admission = Admission(schema: schema, limits: ModelLimits())
         let entries = transactions.map { transaction in
             admission.admit(
                 Push.Entry(Transaction(id: Self.id(transaction.id), mutations: transaction.mutations, clientTime: 0)),

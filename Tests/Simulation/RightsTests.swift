@@ -81,6 +81,19 @@ import TidemarkStore
         #expect(try order.broken(graded, to: "ann") == .fieldAccess)
     }
 
+    @Test(
+        arguments: [("stars", 5, false), ("stars", 6, true), ("stage", "done", false), ("stage", "lost", true)]
+            as [(String, FieldValue, Bool)])
+    func `a value that its field does not allow breaks I-39`(_ field: String, _ value: FieldValue, _ isBroken: Bool)
+        throws
+    {
+        var (order, _, note) = try order()
+        var fields: Fields = ["kind": "a", "stamp": 1, "sign": "cem"]
+        fields[field] = value
+        try order.commit(note, in: scope, fields, by: "cem")
+        #expect(try order.broken(note, to: "ann") == (isBroken ? .values : nil))
+    }
+
     @Test func `a removed creator who restores the scope breaks I-38 with each row`() throws {
         var (order, room, note) = try order()
         try order.commit(room, in: scope, ["memberIds": ["bob", "cem"], "adminIds": ["bob"]], by: "bob")

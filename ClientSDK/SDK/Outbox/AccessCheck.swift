@@ -49,6 +49,26 @@ struct AccessCheck {
         }
     }
 
+    /// Judges a record by the constraints of its fields, from the state that the transaction has found to the one that
+    /// it leaves. A restored record whose deleted values this device does not know is left to the server.
+    ///
+    /// - Throws: `invalid`, or `forbidden` for a step that the user may not take.
+    func judge(from before: LocalRecord, to after: LocalRecord, in collection: CollectionSchema) throws {
+        guard after.existence == .live else { return }
+        let fields: Fields?
+        switch before.existence {
+        case .absent: fields = nil
+        case .live: fields = before.fields
+        case .deleted:
+            guard let buried = before.buried else { return }
+            fields = buried
+        }
+        var judge = RecordJudge(collection)
+        for step in try judge.judge(from: fields, to: after.fields) {
+            try require(step.by, step.words(in: collection), after)
+        }
+    }
+
     /// Refuses a write in a scope that the user leaves in the same transaction.
     private func checkStays(in scope: ScopeID, _ collection: CollectionSchema) throws {
         guard let id = UniqueID(scope.text) else { return }

@@ -20,6 +20,8 @@ struct WriteDraft {
     /// The counts without the transaction that is being written.
     private var counts: OutboxCounts
     private var mutations: [Mutation] = []
+    /// The records with constraints as this transaction has found them, in the order of its writes.
+    private var found: [LocalRecord] = []
     /// The size of the mutations; only counted if the transaction may be cut.
     private var bytes = 0
     /// The parts that are in the outbox already.
@@ -74,6 +76,7 @@ struct WriteDraft {
             if let field = contested.first, !isAgain { throw RecordMerge.contested(field, in: collection) }
             try checkSize(next, collection)
             try access?.check(mutation, from: current, to: next, in: collection)
+            note(current, in: collection)
         } catch let error as Rejection {
             throw StoreError(error)
         }
@@ -85,6 +88,25 @@ struct WriteDraft {
         mutations.append(mutation)
     }
 
+    /// Remembers a record's state before the transaction, for the judgement at its end.
+    private mutating func note(_ record: LocalRecord, in collection: CollectionSchema) {
+        guard access != nil, collection.isConstrained, !found.contains(where: { $0.key == record.key }) else { return }
+        found.append(record)
+    }
+
+    /// Judges the records as the transaction leaves them, like the server.
+    private func judge() throws {
+        guard let access else { return }
+        do {
+            for before in found {
+                guard let after = rows.staged(before.key) else { continue }
+                try access.judge(from: before, to: after, in: try database.table(before.key.collection).collection)
+            }
+        } catch let error as Rejection {
+            throw StoreError(error)
+        }
+    }
+
     /// Begins another part when this one has no room for the mutation.
     private mutating func cut(before mutation: Mutation, _ newID: () -> TransactionID) throws {
         let more = bytes(of: mutation)
@@ -94,6 +116,7 @@ struct WriteDraft {
             _ = try enqueue(id)
             parts.append(id)
             (mutations, bytes) = ([], 0)
+            found = []
         }
         bytes += more
     }
@@ -135,6 +158,7 @@ struct WriteDraft {
     /// wire number.
     mutating func enqueue(_ id: TransactionID, ifSeq: SequenceNumber? = nil) throws -> Int64 {
         guard !mutations.isEmpty else { throw StoreError(Rejection(.invalid, "the transaction has no mutations")) }
+        try judge()
         let transaction = Transaction(id: id, mutations: mutations, clientTime: time, ifSeq: ifSeq)
         let body = OutboxEntry.text(transaction)
         try checkSize(bytes: body.utf8.count)

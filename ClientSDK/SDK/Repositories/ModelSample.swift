@@ -56,6 +56,8 @@ struct ModelSample<Model: SyncModel> {
         if let cases = (type as? any CaseIterable.Type).flatMap({ Array($0.allCases) as? [Value] }), !cases.isEmpty {
             return cases[(number(name) + turn) % cases.count]
         }
+        let allowed = isNested ? [] : allowed(name)
+        if let value = allowed.lazy.compactMap({ try? FieldDecoder.decode(type, from: $0) }).first { return value }
         // A default that cannot be decoded is not a sample.
         if !isNested, let known = Model.defaults[name], let value = try? FieldDecoder.decode(type, from: known) {
             return value
@@ -63,14 +65,26 @@ struct ModelSample<Model: SyncModel> {
         return try Value(from: SampleDecoder(source: self, name: name))
     }
 
-    /// Checks that the property can hold the schema's default.
+    /// Checks that the property can hold the schema's default, and each value of its `enum`.
     private func checkDefault<Value: Decodable>(_ type: Value.Type, _ name: String) {
-        guard asked.misfit == nil, let value = collection.defaults[name] else { return }
+        if let value = collection.defaults[name] { check(type, name, reads: value, "default") }
+        for value in allowed(name) { check(type, name, reads: value, "enum value") }
+    }
+
+    private func check<Value: Decodable>(
+        _ type: Value.Type, _ name: String, reads value: FieldValue, _ kind: String
+    ) {
+        guard asked.misfit == nil else { return }
         do {
             _ = try FieldDecoder.decode(type, from: value)
         } catch {
-            asked.misfit = "\(Model.self).\(name): is \(type), which does not read the schema's default \(value.json)"
+            asked.misfit = "\(Model.self).\(name): is \(type), which does not read the schema's \(kind) \(value.json)"
         }
+    }
+
+    /// Returns the values that the schema's `enum` lists.
+    private func allowed(_ name: String) -> [FieldValue] {
+        collection.field(collection.fieldName(name))?.constraint?.value.allowed ?? []
     }
 
     fileprivate func note(_ name: String) { if !asked.names.contains(name) { asked.names.append(name) } }

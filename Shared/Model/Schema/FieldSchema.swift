@@ -25,6 +25,8 @@ public struct FieldSchema: Hashable, Sendable {
     public var isWithinScope = false
     /// The value that readers get from a record without one; `nil` if they see that it is absent. It is never stored.
     public var defaultValue: FieldValue?
+    /// The constraints beside type, rule and size; `nil` if there are none.
+    package var constraint: FieldConstraint?
 
     /// Creates a field with the default rule and limits of its type.
     public init(name: String, type: FieldType) {

@@ -125,6 +125,8 @@ public final class CollectionSchema: Sendable {
     package let hasCreationRules: Bool
     /// The references that must name a record in the same scope.
     package let innerReferences: [FieldSchema]
+    /// The fields with constraints, in the order of their names.
+    let constrained: [RecordJudge.Constrained]
     /// On the server, the fields' other names, older and newer, with the names under which it stores them.
     private let aliases: [String: String]
     private let indexByName: [String: Int]
@@ -150,6 +152,9 @@ public final class CollectionSchema: Sendable {
         self.aliases = aliases
         hasCreationRules = fields.contains { $0.creators != nil }
         innerReferences = self.fields.filter(\.isWithinScope)
+        constrained = self.fields.compactMap { field in
+            field.constraint.map { .init(name: field.name, constraint: $0, defaultValue: field.defaultValue) }
+        }
         defaults = Fields(
             sorted: self.fields.compactMap { field in field.defaultValue.map { .init(name: field.name, value: $0) } })
         var indexByName = Dictionary(
@@ -160,6 +165,9 @@ public final class CollectionSchema: Sendable {
 
     /// The name under which server and wire know the collection.
     public var storedName: String { was ?? name }
+
+    /// Whether a field has constraints; records of other collections need not be judged.
+    package var isConstrained: Bool { !constrained.isEmpty }
 
     /// Returns the field of that name, if the collection has one.
     public func field(_ name: String) -> FieldSchema? {

@@ -29,6 +29,20 @@ struct SchemaObject {
         return number
     }
 
+    /// Returns a number that counts something.
+    mutating func count(_ key: String) throws(SchemaError) -> Int? {
+        guard let number = try integer(key) else { return nil }
+        guard (0...Int64(FieldSchema.sizeMaxLargest)).contains(number) else {
+            throw error("\"\(key)\" is between 0 and \(FieldSchema.sizeMaxLargest)")
+        }
+        return Int(number)
+    }
+
+    /// Returns an object inside this one; its errors name the key.
+    func nested(_ fields: Fields, _ key: String) -> SchemaObject {
+        SchemaObject(fields, collection: collection, field: [field, key].compactMap { $0 }.joined(separator: "."))
+    }
+
     mutating func boolean(_ key: String) throws(SchemaError) -> Bool? {
         guard let value = take(key) else { return nil }
         guard case .boolean(let flag) = value else { throw error("\"\(key)\" must be true or false") }

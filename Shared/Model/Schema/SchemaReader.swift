@@ -133,6 +133,7 @@ enum SchemaReader {
         }
         field.formerNames = try object.names("was")
         if let value = object.take("default") { field.defaultValue = try defaultValue(value, type, object) }
+        field.constraint = try FieldConstraint.read(&object, type)
         try object.end()
         return field
     }

@@ -134,6 +134,7 @@ enum SchemaRules {
         }
         if field.isWithinScope { try checkWithin(field, of: collection, in: schema, error) }
         try checkDefault(of: field, error)
+        try checkConstraint(of: field, error)
         if field.merge == .server, field.isRequired { throw error("a server field cannot be required of clients") }
     }
 

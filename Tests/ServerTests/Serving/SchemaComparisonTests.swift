@@ -126,6 +126,60 @@ import TidemarkModel
         #expect(change.kind == .narrowed && change.what == what)
     }
 
+    /// Two forms of `orders.problem`, and the changes from one to the other and back.
+    @Test(arguments: [
+        (
+            "", #", "enum": ["a", "b"]"#, [#"narrowed orders.problem: enum "a", "b""#],
+            ["loosened orders.problem: no enum"]
+        ),
+        (
+            #", "enum": ["a", "b"]"#, #", "enum": ["a", "c"]"#,
+            [#"narrowed orders.problem: enum without "b""#, #"loosened orders.problem: enum with "c""#],
+            [#"narrowed orders.problem: enum without "c""#, #"loosened orders.problem: enum with "b""#]
+        ),
+        ("", #", "minLength": 2"#, ["narrowed orders.problem: minLength 2"], ["loosened orders.problem: no minLength"]),
+        (
+            #", "maxLength": 3"#, #", "maxLength": 4"#, ["loosened orders.problem: maxLength 3 to 4"],
+            ["narrowed orders.problem: maxLength 4 to 3"]
+        ),
+        ("", #", "pattern": "^a""#, ["narrowed orders.problem: pattern ^a"], ["loosened orders.problem: no pattern"]),
+        (
+            #", "transitions": {"a": ["b"]}"#, #", "transitions": {"a": ["b"], "b": ["a"]}"#,
+            ["loosened orders.problem: transitions"], ["narrowed orders.problem: transitions"]
+        ),
+        (
+            #", "transitions": {"a": ["b"]}"#, #", "transitions": {"a": [{"to": "b", "by": ["admin"]}]}"#,
+            ["narrowed orders.problem: transitions"], ["loosened orders.problem: transitions"]
+        ),
+        (
+            #", "transitions": {"a": ["b"]}"#, #", "transitions": {"a": ["b"]}, "initial": ["a"]"#,
+            ["narrowed orders.problem: initial a"], ["loosened orders.problem: initial any"]
+        ),
+    ])
+    func `a stricter constraint is named, and a looser one costs nothing`(
+        _ one: String, _ other: String, _ there: [String], _ back: [String]
+    ) throws {
+        func schema(_ constraint: String, _ version: Int) throws -> Schema {
+            let field = #""problem": {"type": "string"\#(constraint)}"#
+            let text = Self.old.replacing(#""version": 3"#, with: "\"version\": \(version)")
+                .replacing(#""problem": "string""#, with: field)
+            return try Schema(json: Array(text.utf8))
+        }
+        for (from, to, expected) in [(one, other, there), (other, one, back)] {
+            let comparison = SchemaComparison(from: try schema(from, 3), to: try schema(to, 4))
+            #expect(comparison.changes.map { "\($0.kind) \($0.what)" } == expected)
+            #expect(comparison.costsOldApps == expected.contains { $0.hasPrefix("narrowed") })
+        }
+    }
+
+    @Test func `the summary and the models of a schema show constraints`() throws {
+        let field =
+            #""problem": {"type": "string", "max": 9, "initial": ["a"], "transitions": {"a": ["b", {"to": "c", "by": ["admin"]}]}}"#
+        let schema = try Schema(json: Array(Self.old.replacing(#""problem": "string""#, with: field).utf8))
+        #expect(schema.summary.contains(#"one of "a", "b", "c" begins with a; steps a → b, c (by admin) max 9"#))
+        #expect(schema.swiftModels.contains(#"var problem: String?  // one of "a", "b", "c""#))
+    }
+
     @Test func `a wider rule costs nothing`() throws {
         #expect(try only((#""max": 40"#, #""max": 50"#)).kind == .loosened)
         #expect(try only((#""delete": ["member"]"#, #""delete": ["member", "author"]"#)).kind == .loosened)

@@ -36,6 +36,7 @@ enum Invariant: String {
     case immutability = "I-36 an immutable field never changes under one id"
     case fieldAccess = "I-37 a field changes only by someone who may change it"
     case letIn = "I-38 nobody is sent a scope that no member has let them into"
+    case values = "I-39 no committed record has a value that its field does not allow"
     case erasure = "R-66 of an erased scope nothing is left"
     case ownBatches = "R-81 no session is made to catch up on what its own node is about to tell"
     case signOut = "R-115 who is signed out is sent nothing more, and nobody else is signed out"

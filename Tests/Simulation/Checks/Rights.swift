@@ -1,8 +1,9 @@
 import TidemarkModel
 import TidemarkStore
 
-/// Three invariants that use none of the product's rules: an immutable field never changes (I-36), a field is changed
-/// only by a user who may change it (I-37), and a user receives a scope only if a member has let them in (I-38).
+/// Four invariants that use none of the product's rules: an immutable field never changes (I-36), a field is changed
+/// only by a user who may change it (I-37), a user receives a scope only if a member has let them in (I-38), and no
+/// field has a value that it does not allow (I-39).
 ///
 /// It has its own list of the workload schema's rules, and knows each committed record and its writers. It judges every
 /// row that is sent.
@@ -18,6 +19,10 @@ struct Rights {
     ]
     /// Fields that only a record's author changes.
     private static let ofAuthors = ["notes": ["sign"]]
+    /// The only values of fields.
+    private static let values: [String: [(field: String, values: Set<FieldValue>)]] = [
+        "notes": [("stars", [0, 1, 2, 3, 4, 5]), ("stage", ["open", "doing", "done"])]
+    ]
 
     /// The last living state of a record.
     private struct Life {
@@ -134,6 +139,10 @@ struct Rights {
             intruders[row.scope]?.contains(user) != true, .letIn,
             "\(row.key) at \(row.seq) is sent to \(user), whom no member has let into \(row.scope)")
         guard !row.isDeleted else { return }
+        for (field, values) in Self.values[row.key.collection] ?? [] {
+            guard let value = row.fields[field], !values.contains(value) else { continue }
+            throw Violation(invariant: .values, message: "\(row.key).\(field) at \(row.seq) is \(value.json)")
+        }
         if let first = births[row.key]?[row.born] {
             for field in Self.immutable[row.key.collection] ?? [] {
                 try check(

@@ -133,6 +133,7 @@ struct OracleState {
                 }
                 if step.isIdle { idle += 1 }
             }
+            try trial.checkNotes(of: transaction, from: self, by: user)
         } catch {
             return (error, [])
         }

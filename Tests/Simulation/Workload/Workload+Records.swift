@@ -44,6 +44,8 @@ extension Workload {
         note["sign"] = .string(device.owner.text)
         if random.chance(300) { note["stamp"] = .integer(Int64(random.below(9))) }
         if random.chance(150) { note["grade"] = .integer(Int64(random.below(9))) }
+        if random.chance(500) { note["stage"] = random.chance(950) ? "open" : "done" }
+        if random.chance(200) { note["stars"] = .integer(Int64(random.below(random.chance(900) ? 6 : 9))) }
         // The parent may be of another conversation, or deleted.
         if random.chance(200), let parent = random.pick(device.ids(of: "notes")) {
             note["parent"] = .string(parent.description)
@@ -56,7 +58,10 @@ extension Workload {
         guard let id = random.pick(device.ids(of: "notes").filter { !solos.contains($0) }) else { return nil }
         let scope = device.scope(of: RecordKey(collection: "notes", id: id))?.text ?? ""
         let body = Self.words("b\(random.below(1_000))", in: scope)
+        let stars = random.chance(900) ? Int64(random.below(6)) : Int64(random.below(12)) - 3
         let all = [
+            NamedPatch("stars", random.chance(900) ? .set(.integer(stars)) : .unset),
+            NamedPatch("stage", stage(after: device.fields(of: RecordKey(collection: "notes", id: id))?["stage"])),
             NamedPatch("body", random.chance(800) ? .set(.string(body)) : .unset),
             NamedPatch("count", .increment(.integer(Int64(random.below(9)) - 3))),
             NamedPatch("high", .max(.integer(Int64(random.below(1_000))))),
@@ -73,8 +78,23 @@ extension Workload {
         if world.events.isMultiple(of: 3) { device.feed(.compare) }
         // Most users change only the fields that they may change.
         let isBold = random.chance(200)
-        let patches = random.some(all).filter { isBold || !["stamp", "sign"].contains($0.field) }
+        let isMoving = random.chance(300)
+        let patches = random.some(all).filter {
+            (isBold || !["stamp", "sign"].contains($0.field)) && (isMoving || $0.field != "stage")
+        }
         return patches.isEmpty ? nil : [update("notes", id, patches)]
+    }
+
+    /// A step of a note's stage: mostly one that the schema lists, which another device may have taken before.
+    private func stage(after stage: FieldValue?) -> FieldPatch {
+        guard random.chance(850) else {
+            return random.chance(200) ? .unset : .set(random.pick(["open", "doing", "done", "lost"]) ?? "open")
+        }
+        switch stage {
+        case "open": return .set(random.chance(700) ? "doing" : "done")
+        case "doing": return .set("done")
+        default: return .set("open")
+        }
     }
 
     /// A label that others may have created as well: its name makes its id.
@@ -166,6 +186,7 @@ extension Workload {
             default:
                 [
                     "body": "again", "count": 7, "high": 0, "tags": ["other"], "kind": "other", "grade": 9, "stamp": 99,
+                    "stars": 4, "stage": "open",
                     "sign": "other", "labels": ["l9"], "marks": .object(["m9": 9]),
                     device.detailField: .null,
                 ]

@@ -85,7 +85,12 @@ struct WorkloadSchema {
                 "grade": {"type": "integer", "change": ["admin"]},
                 "stamp": {"type": "integer", "create": ["member"], "change": ["admin"]},
                 "sign": {"type": "string", "change": ["author"]},
-                "parent": {"type": "reference", "to": "notes", "within": "scope"}
+                "parent": {"type": "reference", "to": "notes", "within": "scope"},
+                "stars": {"type": "integer", "minimum": 0, "maximum": 5},
+                "stage": {
+                  "type": "string", "enum": ["open", "doing", "done"], "initial": ["open"],
+                  "transitions": {"open": ["doing", "done"], "doing": ["done"], "done": [{"to": "open", "by": ["admin"]}]}
+                }
               }
             },
             "labels": {
