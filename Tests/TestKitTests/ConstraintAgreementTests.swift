@@ -57,7 +57,7 @@ import TidemarkTestKit
         try await kit.settle()
         cem.goOnline()
         try await kit.settle()
-        let parked = try await cem.store.outbox.parked()
+        let parked = try await cem.store.outbox.rejected()
         #expect(parked.map(\.rejection.code) == [.invalid])
         #expect(
             parked.first?.rejection.message == #"jobs.phase: cannot change from "busy" to "dropped", only to "done""#)
@@ -82,10 +82,10 @@ import TidemarkTestKit
                 here = error.message
                 let id = UniqueID(high: 9, low: UInt64(number))
                 try cem.store.database.write(Transaction(id: id, mutations: [mutation], clientTime: 1))
-                try await cem.store.outbox.retryFailed()
+                try await cem.store.outbox.retryStalled()
             }
             try await kit.settle()
-            let parked = try await cem.store.outbox.parked()
+            let parked = try await cem.store.outbox.rejected()
             #expect((here != nil) == !parked.isEmpty, "\(mutation): \(here ?? "accepted here")")
             if here != nil { counts.refused += 1 } else { counts.accepted += 1 }
             for write in parked { try await write.discard() }
