@@ -7,10 +7,9 @@ enum Layout {
     /// Code that gets time and randomness as arguments. These are prefixes of paths: a pure file can be beside its
     /// executor.
     static let pureFolders = [
-        "Shared/", "Server/Hub/", "Server/Sequencer/", "ClientSDK/SDK/Engine/SyncMachine",
-        "ClientSDK/SDK/Engine/Backoff", "ClientSDK/SDK/Engine/AppRequests",
-        "ClientSDK/SDK/Engine/CollectionRounds", "ClientSDK/SDK/Engine/PresenceWatches",
-        "ClientSDK/SDK/Engine/LinkWatch", "ClientSDK/SDK/Engine/ActivityTrack", "ClientSDK/SDK/Engine/SyncFailure",
+        "Shared/", "Server/Hub/", "Server/Sequencer/", "ClientSDK/SDK/Engine/Machine/",
+        "ClientSDK/SDK/Engine/PresenceWatches", "ClientSDK/SDK/Engine/LinkWatch",
+        "ClientSDK/SDK/Engine/Status/ActivityTrack", "ClientSDK/SDK/Engine/Status/SyncFailure",
         "ClientSDK/SDK/Transport/SilenceWatch", "ClientSDK/SDK/Transport/SocketMachine",
         "ClientSDK/SDK/Transport/MessageInbox", "ClientSDK/SDK/Transport/UploadBook",
         "ClientSDK/SDK/Apply/", "ClientSDK/SDK/Flight/", "ClientSDK/SDK/Outbox/",
