@@ -129,7 +129,7 @@ let purity = Rule(name: "purity") { file in
         let impure = "let now = Date()\nlet id = UUID()\nlet n = Int.random(in: 0..<3)\nlet same = UUID(bytes)\n"
         #expect(purity.check(SourceFile(path: "Shared/Model/A.swift", text: impure)).map(\.line) == [1, 2, 3])
         #expect(purity.check(SourceFile(path: "Server/Sequencer/BatchPlanner.swift", text: impure)).count == 3)
-        #expect(purity.check(SourceFile(path: "ClientSDK/SDK/Engine/Machine/SyncMachine+A.swift", text: impure)).count == 3)
+        #expect(purity.check(SourceFile(path: "ClientSDK/SDK/Engine/Machine/A.swift", text: impure)).count == 3)
         #expect(purity.check(SourceFile(path: "ClientSDK/SDK/Engine/SyncEngine.swift", text: impure)).isEmpty)
     }
 }
