@@ -120,15 +120,11 @@ package final class FlightRecorder: Sendable {
         let date = date()
         state.ring?.turn { number in
             var head = JSONWriter(capacity: 128)
-            head.literal("{\"flight\":1,\"segment\":")
-            head.integer(number)
-            head.literal(",\"t\":")
-            head.integer(now)
-            head.literal(",\"date\":")
-            head.integer(date)
+            head.integer("{\"flight\":1,\"segment\":", number)
+            head.integer(",\"t\":", now)
+            head.integer(",\"date\":", date)
             if let app {
-                head.literal(",\"app\":")
-                head.string(app)
+                head.string(",\"app\":", app)
             }
             return finished(&head)
         }
@@ -143,10 +139,8 @@ package final class FlightRecorder: Sendable {
     /// Returns a line that notes the number of bytes left out.
     private func cut(_ bytes: Int, now: Milliseconds) -> [UInt8] {
         var line = JSONWriter(capacity: 48)
-        line.literal("{\"t\":")
-        line.integer(now)
-        line.literal(",\"cut\":")
-        line.integer(Int64(bytes))
+        line.integer("{\"t\":", now)
+        line.integer(",\"cut\":", Int64(bytes))
         return finished(&line)
     }
 
@@ -156,17 +150,14 @@ package final class FlightRecorder: Sendable {
         defer { state.ahead = ahead }
         guard let before = state.ahead, abs(ahead - before) > Self.clockMax else { return [] }
         var line = JSONWriter(capacity: 48)
-        line.literal("{\"t\":")
-        line.integer(now)
-        line.literal(",\"clock\":")
-        line.integer(ahead - before)
+        line.integer("{\"t\":", now)
+        line.integer(",\"clock\":", ahead - before)
         return finished(&line)
     }
 
     private func line(_ event: SyncEvent, now: Milliseconds, _ effects: [SyncEffect]) -> [UInt8] {
         var start = JSONWriter(capacity: 384)
-        start.literal("{\"t\":")
-        start.integer(now)
+        start.integer("{\"t\":", now)
         var line = EventWriter(start, keepsValues: options.recordsValues, effects: effects)
         line.write(event)
         return line.finished(effects)
@@ -174,20 +165,15 @@ package final class FlightRecorder: Sendable {
 
     private func members(_ machine: SyncMachine, now: Milliseconds, isNew: Bool) -> [UInt8] {
         var line = JSONWriter(capacity: 3_072)
-        line.literal("{\"t\":")
-        line.integer(now)
+        line.integer("{\"t\":", now)
         if isNew {
-            line.literal(",\"begin\":")
-            line.integer(date())
+            line.integer(",\"begin\":", date())
             if let app {
-                line.literal(",\"app\":")
-                line.string(app)
+                line.string(",\"app\":", app)
             }
         }
-        line.literal(",\"timing\":")
-        line.fields(machine.timing.recordedMembers)
-        line.literal(",\"state\":")
-        line.fields(machine.recordedMembers)
+        line.fields(",\"timing\":", machine.timing.recordedMembers)
+        line.fields(",\"state\":", machine.recordedMembers)
         return finished(&line)
     }
 

@@ -54,19 +54,13 @@ package struct CompareRequest: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 192)
-        writer.literal("{\"t\":\"compare\",\"rid\":")
-        writer.integer(id)
-        writer.literal(",\"scope\":")
-        writer.string(scope.text)
-        writer.literal(",\"since\":")
-        writer.integer(since)
-        writer.literal(",\"coll\":")
-        writer.string(collection)
-        writer.literal(",\"from\":")
-        writer.integer(from)
+        writer.integer("{\"t\":\"compare\",\"rid\":", id)
+        writer.string(",\"scope\":", scope.text)
+        writer.integer(",\"since\":", since)
+        writer.string(",\"coll\":", collection)
+        writer.integer(",\"from\":", from)
         if let before {
-            writer.literal(",\"before\":")
-            writer.integer(before)
+            writer.integer(",\"before\":", before)
         }
         if lists { writer.literal(",\"list\":true") }
         writer.byte(UInt8(ascii: "}"))

@@ -113,52 +113,39 @@ package struct Hello: Hashable, Sendable {
     func encode() -> [UInt8] {
         var writer = JSONWriter(
             capacity: 512 + scopes.count * 56 + (held?.parts.count ?? 0) * 20 + ends.count * 48)
-        writer.literal("{\"t\":\"hello\",\"v\":")
-        writer.array(versions) { $0.integer($1) }
+        writer.array("{\"t\":\"hello\",\"v\":", versions) { $0.integer($1) }
         if let token {
-            writer.literal(",\"token\":")
-            writer.string(token)
+            writer.string(",\"token\":", token)
         }
-        writer.literal(",\"client\":")
-        writer.id(client)
+        writer.id(",\"client\":", client)
         if isNewClient { writer.literal(",\"new\":true") }
-        writer.literal(",\"conn\":")
-        writer.integer(connection)
+        writer.integer(",\"conn\":", connection)
         if let cursor {
-            writer.literal(",\"cursor\":")
-            writer.string(cursor)
+            writer.string(",\"cursor\":", cursor)
         }
-        writer.literal(",\"scopes\":")
-        writer.array(scopes) { $1.write(to: &$0) }
+        writer.array(",\"scopes\":", scopes) { $1.write(to: &$0) }
         if let held {
             writer.literal(",\"held\":")
             held.write(to: &writer)
         }
-        writer.literal(",\"acked\":")
-        writer.integer(ackedThrough)
+        writer.integer(",\"acked\":", ackedThrough)
         if let app {
-            writer.literal(",\"app\":")
-            writer.string(app)
+            writer.string(",\"app\":", app)
         }
         if !ends.isEmpty {
-            writer.literal(",\"ends\":")
-            writer.array(ends.prefix(Self.endsMax)) { $0.string($1) }
+            writer.array(",\"ends\":", ends.prefix(Self.endsMax)) { $0.string($1) }
         }
         if let roles, !roles.isEmpty {
-            writer.literal(",\"roles\":")
-            writer.string(String(roles.map(\.letter)))
+            writer.string(",\"roles\":", String(roles.map(\.letter)))
         }
         if let written {
-            writer.literal(",\"written\":")
-            writer.integer(written)
+            writer.integer(",\"written\":", written)
         }
         if let stuck {
-            writer.literal(",\"stuck\":")
-            writer.integer(stuck)
+            writer.integer(",\"stuck\":", stuck)
         }
         if let trace {
-            writer.literal(",\"traceparent\":")
-            writer.string(trace.text)
+            writer.string(",\"traceparent\":", trace.text)
         }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes

@@ -55,23 +55,16 @@ package struct PageRequest: Hashable, Sendable {
 
     package func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 160 + (ids?.count ?? 0) * 40)
-        writer.literal("{\"t\":\"page\",\"rid\":")
-        writer.integer(id)
-        writer.literal(",\"scope\":")
-        writer.string(scope.text)
-        writer.literal(",\"since\":")
-        writer.integer(since)
-        writer.literal(",\"coll\":")
-        writer.string(collection)
+        writer.integer("{\"t\":\"page\",\"rid\":", id)
+        writer.string(",\"scope\":", scope.text)
+        writer.integer(",\"since\":", since)
+        writer.string(",\"coll\":", collection)
         if let before {
-            writer.literal(",\"before\":")
-            writer.integer(before)
+            writer.integer(",\"before\":", before)
         }
-        writer.literal(",\"limit\":")
-        writer.integer(Int64(limit))
+        writer.integer(",\"limit\":", Int64(limit))
         if let ids {
-            writer.literal(",\"ids\":")
-            writer.array(ids) { $0.id($1) }
+            writer.array(",\"ids\":", ids) { $0.id($1) }
         }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes

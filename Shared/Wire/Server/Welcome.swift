@@ -116,10 +116,8 @@ package struct Welcome: Hashable, Sendable {
 
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 640 + (kept.count + added.count) * 64)
-        writer.literal("{\"t\":\"welcome\",\"v\":")
-        writer.integer(version)
-        writer.literal(",\"server\":")
-        writer.string(server)
+        writer.integer("{\"t\":\"welcome\",\"v\":", version)
+        writer.string(",\"server\":", server)
         for case (let name, let text?) in [("release", release), ("user", user?.text)] {
             writer.byte(UInt8(ascii: ","))
             writer.string(name)
@@ -130,18 +128,12 @@ package struct Welcome: Hashable, Sendable {
             writer.literal(",\"schema\":")
             schema.write(to: &writer)
         }
-        writer.literal(",\"epoch\":")
-        writer.integer(epoch)
-        writer.literal(",\"state\":")
-        writer.string(cursorState.rawValue)
-        writer.literal(",\"cur\":")
-        writer.string(cursor)
-        writer.literal(",\"keep\":")
-        writer.array(kept) { $1.write(to: &$0) }
-        writer.literal(",\"purge\":")
-        writer.array(purged) { $0.string($1.text) }
-        writer.literal(",\"new\":")
-        writer.array(added) { $1.write(to: &$0) }
+        writer.integer(",\"epoch\":", epoch)
+        writer.string(",\"state\":", cursorState.rawValue)
+        writer.string(",\"cur\":", cursor)
+        writer.array(",\"keep\":", kept) { $1.write(to: &$0) }
+        writer.array(",\"purge\":", purged) { $0.string($1.text) }
+        writer.array(",\"new\":", added) { $1.write(to: &$0) }
         if let parts {
             writer.literal(",\"parts\":")
             parts.write(to: &writer)
@@ -157,14 +149,11 @@ package struct Welcome: Hashable, Sendable {
         writer.literal(",\"eph\":")
         ephemerals.write(to: &writer)
         if let rewind {
-            writer.literal(",\"to\":")
-            writer.integer(rewind.to)
-            writer.literal(",\"end\":")
-            writer.string(rewind.end)
+            writer.integer(",\"to\":", rewind.to)
+            writer.string(",\"end\":", rewind.end)
         }
         if !roles.isEmpty {
-            writer.literal(",\"roles\":")
-            writer.array(roles) { $1.write(to: &$0) }
+            writer.array(",\"roles\":", roles) { $1.write(to: &$0) }
         }
         let more = [("durable", durable), ("lost", lost), ("left", leftOut > 0 ? Int64(leftOut) : nil)]
         for case (let name, let value?) in more {
@@ -174,8 +163,7 @@ package struct Welcome: Hashable, Sendable {
             writer.integer(value)
         }
         if !notFitting.isEmpty {
-            writer.literal(",\"out\":")
-            writer.array(notFitting) { $0.string($1.text) }
+            writer.array(",\"out\":", notFitting) { $0.string($1.text) }
         }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
