@@ -84,7 +84,8 @@ extension SyncStore {
         // Presence that the previous connection received.
         presence.lost()
         let reports = EngineReports(
-            place: place, syncing: syncing, courier: courier, listeners: listeners, journal: journal, uptime: uptime,
+            identity: identity, syncing: syncing, courier: courier, listeners: listeners, journal: journal,
+            uptime: uptime,
             logger: logger)
         let configuration = EngineConfiguration(
             url: url, transport: transport, token: { try await tokens.fresh() }, now: environment.now,

@@ -64,7 +64,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     public init(_ rejection: Rejection) { self.init(.rejected(rejection.code), rejection.message) }
 
     /// The rule of the schema that the write breaks; `nil` for another error.
-    public var brokenRule: BrokenRule? { code == .refused(.rule) ? BrokenRule(refusal: message) : nil }
+    public var brokenRule: BrokenRule? { code == .rejected(.rule) ? BrokenRule(refusal: message) : nil }
 
     public var description: String { message }
 }

@@ -88,7 +88,7 @@ import TidemarkWire
         #expect(try await store.evict(scope: rooms[0], keepingLast: 0) == 3)
         #expect(try notes(bench) == [1, 10])
         #expect(try bench.database.nextPages(limit: 9).isEmpty)
-        let history = try await store.repository(Note.self).history(of: rooms[0]).first { _ in true }
+        let history = try await store.repository(Note.self).olderRecords(in: rooms[0]).first { _ in true }
         #expect(history == OlderRecords(exist: true, isLoading: false))
         #expect(try await store.repository(Note.self).loadOlder(in: rooms[0]))
         #expect(try bench.database.nextPages(limit: 9).map(\.scope) == [rooms[0]])

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TidemarkModel
+import TidemarkWire
 
 @testable import Tidemark
 

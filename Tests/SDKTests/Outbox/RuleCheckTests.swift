@@ -46,7 +46,7 @@ import TidemarkWire
     @Test func `a write that breaks a rule is an error with its name and message, and nothing is shown`() async throws {
         let (store, bench) = try bench()
         let error = await refusal(store, .note(2), .set(.note(2), "paid", 5))
-        #expect(error?.code == .refused(.rule))
+        #expect(error?.code == .rejected(.rule))
         #expect(error?.brokenRule?.name == "paid" && error?.brokenRule?.collection == "notes")
         #expect(error?.brokenRule?.message == "Nobody pays more than the price.")
         #expect(try bench.fields(.note(2)) == nil && store.database.pendingCount() == 0)

@@ -5,7 +5,7 @@ import TidemarkWire
 
 /// Takes an engine's reports for its store: the status, the journal, the blobs' courier, and the waits that have ended.
 struct EngineReports: Sendable {
-    let place: EngineIdentity
+    let identity: EngineIdentity
     let syncing: SyncControl
     let courier: BlobCourier
     let listeners: EphemeralListeners
@@ -26,8 +26,8 @@ struct EngineReports: Sendable {
         case .collectionRoundEnded(let collection, let round): syncing.endRounds(through: round, of: collection)
         case .historyEnded(let key): syncing.endHistory(of: key)
         case .heard(let message):
-            if message.kind == Ephemeral.presence { return syncing.presence.tell(message) }
-            if let message = EphemeralMessage(message) { listeners.tell(message) }
+            if message.kind == Ephemeral.presence { return syncing.presence.deliver(message) }
+            if let message = EphemeralMessage(message) { listeners.deliver(message) }
         case .noted(let event): journal.note(event)
         case .carried(let sent, let received): journal.carried(sent: sent, received: received)
         case .received(let count): if count > 0 { update { $0.received += count } }
@@ -36,12 +36,12 @@ struct EngineReports: Sendable {
         }
     }
 
-    private func update(_ change: @Sendable (inout SyncStatus) -> Void) { syncing.update(by: place, change) }
+    private func update(_ change: @Sendable (inout SyncStatus) -> Void) { syncing.update(by: identity, change) }
 
     private func entered(_ phase: ConnectionState) {
         // First, since an observer of the phase may ask at once.
         courier.linked(phase.isConnected)
-        guard syncing.update(by: place, { $0.phase = phase }) else { return }
+        guard syncing.update(by: identity, { $0.connection = phase }) else { return }
         if !phase.isConnected {
             syncing.presence.lost()
             syncing.endHistories()
