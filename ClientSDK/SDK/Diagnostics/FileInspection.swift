@@ -25,7 +25,7 @@ package struct FileInspection: Sendable {
     package func diagnostics() throws -> Diagnostics { try queue.read { try DiagnosticsReader(db: $0).read() } }
 
     /// Returns what `SyncStore.lostRecords()` reads from inside.
-    package func rescued() throws -> [LostRecord] {
+    package func lostRecords() throws -> [LostRecord] {
         try queue.read { try RescueTable(db: $0).all() }
     }
 
