@@ -163,15 +163,19 @@ struct PostgresGenerationTests {
     }
 
     @Test func `a backfill skips a workspace with writes in progress, and comes back to it`() async throws {
+        // Without the index, which is not made before each open transaction has ended.
+        let next = Self.next.map {
+            Generation($0.number, $0.name, steps: $0.steps.filter { $0.name != "index" }, contract: $0.contract)
+        }
         try await TestSchema.with { schema in
             try await store(schema).migrate(.all)
             try await makeClients(3, schema)
-            try await store(schema, Self.next).migrate(.needed)
+            try await store(schema, next).migrate(.needed)
             let filled =
                 "SELECT workspace || ' ' || count(*) FROM sync_client WHERE label IS NOT NULL GROUP BY workspace"
             try await withThrowingDiscardingTaskGroup { group in
                 try await schema.whileLocked(where: "workspace = 'one'") { _ in
-                    group.addTask { try await store(schema, Self.next).migrate(.all) }
+                    group.addTask { try await store(schema, next).migrate(.all) }
                     while try await schema.sql(filled).isEmpty {}
                     #expect(try await schema.sql(filled) == ["two 3"])
                 }
