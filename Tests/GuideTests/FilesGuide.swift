@@ -42,7 +42,7 @@ import TidemarkTestKit
     }
 
     private func show(_ picture: Picture, _ store: SyncStore, _ scope: ScopeID) async throws {
-        let bytes = try await store.blobs.read(picture.file, in: scope)  // from here, or fetched, checked and kept
+        let bytes = try await store.blobs.read(picture.file, in: scope)  // from here, or fetched, checked and stored
         for try await look in store.blobs.observe(picture.file, in: scope) {
             switch look {
             case .missing(let error): print("preview", error?.code.rawValue ?? "")

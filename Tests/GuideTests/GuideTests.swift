@@ -12,10 +12,10 @@ import Tidemark
         "Start", "Adding", "Writing", "Finding", "Filters", "Observing", "Conflicts", "Migrations", "Testing",
         "Background",
         "Files", "Accounts", "Extensions",
-        "Leaving", "Ephemerals", "Support", "Moving", "Types", "Batches", "Parked",
+        "Leaving", "Ephemerals", "Support", "Moving", "Types", "Batches", "Rejected",
     ]
     /// Pages whose code is in another page's file.
-    static let sharing = ["Types": "Adding", "Batches": "Writing", "Parked": "Writing"]
+    static let sharing = ["Types": "Adding", "Batches": "Writing", "Rejected": "Writing"]
     /// Guides whose code `deploy/lib/apple.sh` compiles, since it needs modules that only Apple's platforms have.
     static let appleGuides = ["SwiftUI", "Apple"]
     static let appleFolder = here.appending(path: "../../ClientSDK/Examples/Apple/Guides").standardizedFileURL

@@ -26,6 +26,7 @@ import Testing
         }.flatMap { file in
             DeclarationScan(file).declarations
                 .filter { kinds.contains($0.keyword) && $0.access == "public" && $0.name.first?.isLetter == true }
+                .filter { !file.isDeprecated($0.line) }
                 .map { ($0.name, file.path, $0.keyword) }
         }
     }

@@ -26,6 +26,12 @@ struct SourceFile: Sendable {
     }
 
     var isSwift: Bool { path.hasSuffix(".swift") }
+    /// Tells whether the declaration on a line (from 0) is a former name, kept for one version.
+    func isDeprecated(_ line: Int) -> Bool {
+        let attributes = lines[..<line].reversed().prefix { $0.trimmed.hasPrefix("@") }
+        return ([lines[line]] + attributes).contains { $0.contains("@available(*, deprecated") }
+    }
+
     var isScript: Bool { path.hasSuffix(".sh") || lines.first?.hasPrefix("#!") == true }
     var isMarkdown: Bool { path.hasSuffix(".md") }
 

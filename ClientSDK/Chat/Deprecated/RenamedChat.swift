@@ -1,4 +1,4 @@
-// The names before 0.1.0; they go with the next release.
+// The names before the first release; they go with the one after it.
 public import Foundation
 public import Tidemark
 

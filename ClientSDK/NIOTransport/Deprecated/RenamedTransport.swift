@@ -1,4 +1,4 @@
-// The name before 0.1.0; it goes with the next release.
+// The name before the first release; it goes with the one after it.
 
 extension NIOTransport {
     @available(*, deprecated, renamed: "init(maxMessageBytes:trustRootsFile:)")

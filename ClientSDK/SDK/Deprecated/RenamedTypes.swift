@@ -1,5 +1,5 @@
-// The names of types before 0.1.0; they go with the next release. `deploy/CHANGELOG.md` lists those that cannot be
-// expressed here.
+// The names of types before the first release; they go with the one after it. `deploy/CHANGELOG.md` lists those that
+// cannot be expressed here.
 
 @available(*, deprecated, renamed: "RejectedTransaction")
 public typealias ParkedTransaction = RejectedTransaction

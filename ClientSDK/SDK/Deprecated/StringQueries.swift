@@ -1,5 +1,5 @@
-// Queries by names before 0.1.0. Pass properties of the model instead, or `.named(filter)` and `order: [.named(order)]`
-// for names that are known only at run time. They go with the next release.
+// Queries by names before the first release; they go with the one after it. Pass properties of the model instead, or
+// `.named(filter)` and `order: [.named(order)]` for names that are known only at run time.
 public import TidemarkModel
 
 extension Repository {

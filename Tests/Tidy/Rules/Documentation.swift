@@ -3,13 +3,14 @@ import Testing
 /// Every declaration that another target sees has a doc comment.
 ///
 /// Exempt: initialisers and cases (their type documents them), extensions, implementations of documented requirements
-/// (`witnesses` holds the names of all requirements), and a plain stored property of package access or of a model,
+/// (`witnesses` holds the names of all requirements), deprecated names, and a plain stored property of package access or of a model,
 /// where a comment could only repeat its name and type. A bound in a type of limits has no such excuse.
 func documentation(witnesses: Set<String>) -> Rule {
     Rule(name: "documentation") { file in
         guard file.isSwift, file.lies(in: Layout.productFolders) else { return [] }
         return DeclarationScan(file).declarations.compactMap { declaration in
             guard declaration.access != nil, !isDocumented(file, declaration.line),
+                !file.isDeprecated(declaration.line),
                 !isWitness(declaration, witnesses), !isPlainProperty(declaration, file)
             else { return nil }
             return file.finding(
@@ -103,6 +104,8 @@ func requirementNames(_ files: [SourceFile]) -> Set<String> {
                 package protocol Drinkable {
                     func drink()
                 }
+                @available(*, deprecated, renamed: "Full")
+                package typealias Former = Full
                 """)
         let witnesses = requirementNames([file])
         #expect(witnesses.contains("drink"))

@@ -57,6 +57,7 @@ struct ModelSample<Model: SyncModel> {
             return cases[(number(name) + turn) % cases.count]
         }
         let allowed = isNested ? [] : allowed(name)
+        // A value of the schema that the type does not have is not a sample.
         if let value = allowed.lazy.compactMap({ try? FieldDecoder.decode(type, from: $0) }).first { return value }
         // A default that cannot be decoded is not a sample.
         if !isNested, let known = Model.defaults[name], let value = try? FieldDecoder.decode(type, from: known) {
