@@ -33,7 +33,10 @@ test_log=""
 compilers=""
 compilers_folder=""
 tidy_up() {
-    if [[ -n $compilers ]]; then kill -TERM -- "-$compilers" 2>/dev/null || true; fi
+    if [[ -n $compilers ]]; then
+        kill -TERM -- "-$compilers" 2>/dev/null || true
+        pause_other_systems CONT
+    fi
     if [[ -n $compilers_folder ]]; then rm -rf "$compilers_folder"; fi
     stop_postgres
     rm -f "$test_log"
@@ -95,6 +98,9 @@ begin_other_systems() {
     renice -n 5 -g "$compilers" >/dev/null 2>&1 || say "the compilers cannot be made to give way: tests may take longer"
 }
 
+# pause_other_systems STOP|CONT: holds the compilers, or lets them go on. They may have ended.
+pause_other_systems() { if [[ -n $compilers ]]; then kill -"$1" -- "-$compilers" 2>/dev/null || true; fi; }
+
 await_other_systems() {
     local status=0
     stage "waiting for what other systems compile"
@@ -124,7 +130,10 @@ run_all_tests() {
     stage "testing the client's other suites"
     run_tests --filter "$client"
     stage "testing all suites but the next two"
+    # Servers of these tests give a client seconds, which it would not get beside compilers.
+    pause_other_systems STOP
     run_tests --skip '^SDKTests\.' --skip "$client" --skip '^SimulationTests\.' --skip '^EndToEndTests\.'
+    pause_other_systems CONT
     stage "testing end to end, with real processes"
     # A bounded number at a time: a server waits 5 s for a client's first message, and the tests' own clients would be later.
     SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 run_tests --filter '^EndToEndTests\.'
